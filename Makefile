@@ -1,0 +1,70 @@
+# Everything sets itself up: python3, a C++ compiler and make are all a machine needs, and the network only once.
+VENV ?= .venv
+PY := $(VENV)/bin/python
+PIP := $(PY) -m pip --disable-pip-version-check --quiet
+SOURCES := $(shell find cpp src -name '*.[ch]pp' -o -name '*.py') CMakeLists.txt README.md
+CPP := $(shell find cpp -name '*.[ch]pp')
+SANITIZE := -std=c++20 -g -O1 -ffp-contract=off -fsanitize=address,undefined -fno-sanitize-recover=all \
+  -fno-omit-frame-pointer -Wall -Wextra -Wconversion -Werror -Icpp
+
+.PHONY: help demo test lint format unit sanitize bench clean
+
+help:
+	@echo "make demo      set up, train on generated text, compare with scikit-learn, save demo.png"
+	@echo "make test      set up, lint, sanitized core tests, the whole test suite"
+	@echo "make lint | unit | sanitize | format | bench | clean"
+
+demo: $(VENV)/.installed $(VENV)/.demo
+	$(PY) examples/demo.py
+
+test: lint sanitize unit
+
+unit: $(VENV)/.installed $(VENV)/.test
+	$(PY) -m pytest
+
+lint: $(VENV)/.installed $(VENV)/.test $(VENV)/.lint
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/ruff format --check .
+	$(PY) -m mypy
+	$(VENV)/bin/clang-format --dry-run --Werror $(CPP)
+
+format: $(VENV)/.lint
+	$(VENV)/bin/ruff check --fix .
+	$(VENV)/bin/ruff format .
+	$(VENV)/bin/clang-format -i $(CPP)
+
+bench: $(VENV)/.installed $(VENV)/.demo
+	$(PY) benchmarks/linear.py
+
+# The core without Python under AddressSanitizer and UndefinedBehaviorSanitizer. The canaries commit the two crimes
+# on purpose: a build in which they go unnoticed proves nothing.
+sanitize: build/sanitize/tests build/sanitize/canary
+	build/sanitize/tests
+	@! build/sanitize/canary address 2> build/sanitize/address.txt && grep -q AddressSanitizer build/sanitize/address.txt
+	@! build/sanitize/canary undefined 2> build/sanitize/undefined.txt && grep -q 'runtime error' build/sanitize/undefined.txt
+	@echo "sanitize: both canaries were caught"
+
+build/sanitize/tests: $(CPP)
+	@mkdir -p $(@D)
+	$(CXX) $(SANITIZE) cpp/tests/*_test.cpp cpp/tests/main.cpp -o $@
+
+build/sanitize/canary: cpp/tests/canary.cpp
+	@mkdir -p $(@D)
+	$(CXX) $(SANITIZE) $< -o $@
+
+$(VENV)/.base: pyproject.toml
+	test -x $(PY) || python3 -m venv $(VENV)
+	$(PIP) install --upgrade "pip>=25.1"
+	$(PIP) install --group build numpy scipy scikit-learn
+	@touch $@
+
+$(VENV)/.demo $(VENV)/.test $(VENV)/.lint: $(VENV)/.%: $(VENV)/.base
+	$(PIP) install --group $*
+	@touch $@
+
+$(VENV)/.installed: $(VENV)/.base $(SOURCES)
+	$(PIP) install --no-build-isolation --no-deps .
+	@touch $@
+
+clean:
+	rm -rf build $(VENV) demo.png

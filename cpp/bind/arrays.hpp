@@ -1,0 +1,102 @@
+// How arrays cross the border: refused, never converted (noconvert on every argument), and validated on arrival.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <any>
+#include <span>
+#include <tuple>
+#include <variant>
+#include <vector>
+
+#include "pegasos/rows.hpp"
+#include "pegasos/validate.hpp"
+
+namespace nb = nanobind;
+
+template <class T>
+using Vec = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using OutVec = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using Mat = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+template <class A>
+auto span_of(const A& a) {
+  return std::span(a.data(), a.size());
+}
+
+// A numpy array that owns what the vector owned.
+template <class T>
+nb::ndarray<nb::numpy, T> to_numpy(std::vector<T> values, std::vector<size_t> shape = {}) {
+  auto* owned = new std::vector<T>(std::move(values));
+  nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+  if (shape.empty()) shape = {owned->size()};
+  return nb::ndarray<nb::numpy, T>(owned->data(), shape.size(), shape.data(), owner);
+}
+
+// Validated rows: the only way to data for all other native functions. Holds on to the arrays it looks at.
+class PyRows {
+ public:
+  using Any = std::variant<pegasos::DenseRows<float>, pegasos::DenseRows<double>, pegasos::CsrRows<float, int32_t>,
+                           pegasos::CsrRows<double, int32_t>, pegasos::CsrRows<float, int64_t>,
+                           pegasos::CsrRows<double, int64_t>>;
+
+  template <class T>
+  static PyRows dense(Mat<T> X) {
+    PyRows rows;
+    rows.hold_ = X;
+    rows.accept(pegasos::DenseRows<T>{X.data(), int64_t(X.shape(0)), int64_t(X.shape(1))},
+                [](const auto& r) { return pegasos::validate(r); });
+    return rows;
+  }
+
+  template <class T, class I, class P>
+  static PyRows csr(Vec<T> data, Vec<I> indices, Vec<P> indptr, int64_t n_features) {
+    if (indptr.size() == 0) throw pegasos::BadData("indptr is empty; it needs one entry more than there are rows.");
+    if (n_features < 0) throw pegasos::BadData("the number of features is negative.");
+    PyRows rows;
+    rows.hold_ = std::tuple(data, indices, indptr);
+    pegasos::Indptr pointers{};
+    if constexpr (sizeof(P) == 4)
+      pointers.narrow = indptr.data();
+    else
+      pointers.wide = indptr.data();
+    const auto stored = int64_t(std::min(data.size(), indices.size()));
+    rows.accept(pegasos::CsrRows<T, I>{data.data(), indices.data(), pointers, int64_t(indptr.size()) - 1, n_features},
+                [&](const auto& r) { return pegasos::validate(r, stored); });
+    return rows;
+  }
+
+  int64_t size() const {
+    return std::visit([](const auto& r) { return r.size(); }, any_);
+  }
+  int64_t n_features() const {
+    return std::visit([](const auto& r) { return r.d; }, any_);
+  }
+  const pegasos::Checked& checked() const { return checked_; }
+
+  // f(rows) with the constant feature set.
+  template <class F>
+  auto visit(double bias, F&& f) const {
+    return std::visit(
+        [&](auto rows) {
+          rows.bias = bias;
+          return f(rows);
+        },
+        any_);
+  }
+
+ private:
+  template <class Rows, class Validate>
+  void accept(const Rows& rows, const Validate& validate) {
+    nb::gil_scoped_release nogil;
+    checked_ = validate(rows);
+    any_ = rows;
+  }
+
+  Any any_;
+  pegasos::Checked checked_;
+  std::any hold_;
+};

@@ -1,0 +1,69 @@
+// The native module pegasos._core: rows, labels, and what the other files bind.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "arrays.hpp"
+#include "pegasos/encode.hpp"
+#include "pegasos/sampler.hpp"
+
+using namespace nb::literals;
+
+void bind_linear(nb::module_& m);
+void bind_testing(nb::module_& m);
+
+namespace {
+
+template <class T>
+void bind_rows_of(nb::class_<PyRows>& rows) {
+  rows.def_static("dense", &PyRows::dense<T>, "X"_a.noconvert());
+  auto csr = [&](auto* f) {
+    rows.def_static("csr", f, "data"_a.noconvert(), "indices"_a.noconvert(), "indptr"_a.noconvert(), "n_features"_a);
+  };
+  csr(&PyRows::csr<T, int32_t, int32_t>);
+  csr(&PyRows::csr<T, int32_t, int64_t>);
+  csr(&PyRows::csr<T, int64_t, int32_t>);
+  csr(&PyRows::csr<T, int64_t, int64_t>);
+}
+
+nb::tuple encode(nb::ndarray<const uint8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu> items) {
+  const auto count = int64_t(items.shape(0));
+  std::vector<int32_t> codes(items.shape(0));
+  std::vector<int64_t> first;
+  {
+    nb::gil_scoped_release nogil;
+    first = pegasos::encode(items.data(), count, items.shape(1), codes.data());
+  }
+  return nb::make_tuple(to_numpy(std::move(codes)), to_numpy(std::move(first)));
+}
+
+// codes[i] <- number[codes[i]], in place.
+void relabel(OutVec<int32_t> codes, Vec<int32_t> number) {
+  for (int32_t& code : span_of(codes)) {
+    if (code < 0 || size_t(code) >= number.size()) throw std::invalid_argument("a code without a new number");
+    code = number.data()[code];
+  }
+}
+
+}  // namespace
+
+NB_MODULE(_core, m) {
+  m.doc() = "Native core of pegasos. Private: use the names in pegasos.";
+  nb::class_<PyRows> rows(m, "Rows");
+  bind_rows_of<float>(rows);
+  bind_rows_of<double>(rows);
+  rows.def_prop_ro("shape", [](const PyRows& r) { return nb::make_tuple(r.size(), r.n_features()); })
+      .def_prop_ro("strictly_increasing", [](const PyRows& r) { return r.checked().strictly_increasing; })
+      .def_prop_ro("norm2_bound", [](const PyRows& r) { return r.checked().norm2_bound; })
+      .def("largest_norm2", [](const PyRows& r) {
+        nb::gil_scoped_release nogil;
+        return r.visit(0.0, [](const auto& v) { return pegasos::largest_norm2(v, 0, v.size()); });
+      });
+  m.def("encode", &encode, "items"_a.noconvert());
+  m.def("relabel", &relabel, "codes"_a.noconvert(), "number"_a.noconvert());
+  bind_linear(m);
+  auto testing = m.def_submodule("testing", "Parts of the core that tests look at one by one.");
+  bind_testing(testing);
+}

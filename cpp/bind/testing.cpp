@@ -1,0 +1,78 @@
+// Parts of the core that tests look at one by one.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "arrays.hpp"
+#include "pegasos/loss/all.hpp"
+#include "pegasos/sampler.hpp"
+#include "pegasos/scaled_vector.hpp"
+
+using namespace nb::literals;
+using namespace pegasos;
+
+namespace {
+
+auto picks(const std::string& sampling, uint64_t seed, int64_t m, uint64_t first, size_t count,
+           std::optional<Vec<int64_t>> listed, std::optional<Vec<double>> s) {
+  if (m < 1 || (s && s->size() < size_t(m))) throw std::invalid_argument("picks need rows, and a weight for each");
+  Population population{m};
+  if (listed) population.listed = span_of(*listed);
+  if (s) population.s = span_of(*s);
+  Sampler sampler(sampling_of(sampling), seed, population);
+  std::vector<Sampler::Pick> found(count);
+  sampler.fill(first, found);
+  std::vector<int64_t> rows;
+  for (const auto& pick : found) rows.push_back(pick.row);
+  return to_numpy(std::move(rows));
+}
+
+struct Vector {
+  std::vector<double> storage;
+  ScaledVector w;
+  explicit Vector(size_t d) : storage(d + 1), w(storage) {}
+};
+
+DenseRow<double> row_of(const Vector& w, const Vec<double>& x) {
+  if (x.size() + 1 != w.storage.size()) throw std::invalid_argument("the row does not fit the vector");
+  return {x.data(), int64_t(x.size()), 0};
+}
+
+// {value, slope, conjugate, feasible} of a loss.
+std::vector<double> loss_at(const std::string& name, double s, double y, double a) {
+  std::vector<double> out;
+  with_loss(name, [&](const auto& l) { out = {l.value(s, y), l.slope(s, y), l.conjugate(a, y), l.feasible(a, y)}; });
+  return out;
+}
+
+}  // namespace
+
+void bind_testing(nb::module_& m) {
+  m.def("picks", &picks, "sampling"_a, "seed"_a, "m"_a, "first"_a, "count"_a, "listed"_a.noconvert() = nb::none(),
+        "s"_a.noconvert() = nb::none());
+  m.def("loss_at", &loss_at, "name"_a, "s"_a, "y"_a, "a"_a);
+  nb::class_<Vector>(m, "ScaledVector")
+      .def(nb::init<size_t>(), "d"_a)
+      .def("scale", [](Vector& v, double factor) { v.w.scale(factor); })
+      .def(
+          "add", [](Vector& v, Vec<double> x, double a) { v.w.add(row_of(v, x), a); }, "x"_a.noconvert(), "a"_a)
+      .def(
+          "add_keeping_norm",
+          [](Vector& v, Vec<double> x, double a) {
+            const auto row = row_of(v, x);
+            v.w.add(row, a, v.w.dot(row));
+          },
+          "x"_a.noconvert(), "a"_a)
+      .def("project", [](Vector& v, double radius) { v.w.project(radius); })
+      .def(
+          "dot", [](Vector& v, Vec<double> x) { return v.w.dot(row_of(v, x)); }, "x"_a.noconvert())
+      .def("norm2", [](Vector& v) { return v.w.norm2(); })
+      .def_prop_ro("c", [](Vector& v) { return v.w.c(); })
+      .def("to_array", [](Vector& v) {
+        std::vector<double> w(v.storage.begin(), v.storage.end() - 1);
+        for (double& x : w) x *= v.w.c();
+        return to_numpy(std::move(w));
+      });
+}

@@ -1,0 +1,93 @@
+// What every solver takes, and what it hands back.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <span>
+#include <vector>
+
+namespace pegasos {
+
+// Labels as the solvers read them: numbers for regression, or class codes seen as "this class against the rest".
+struct Labels {
+  std::span<const double> number = {};
+  std::span<const int32_t> code = {};
+  int32_t positive = 1;
+
+  double operator[](int64_t i) const {
+    if (code.empty()) return number[size_t(i)];
+    return code[size_t(i)] == positive ? 1.0 : -1.0;
+  }
+};
+
+// f(w) = lam/2 ||w||^2 + sum_i s_i loss(<w, x_i>, y_i) / sum_i s_i. Rows of weight zero do not exist: m counts the
+// others.
+template <class Rows>
+struct Problem {
+  Rows rows;
+  Labels y;
+  double lam;
+  std::span<const double> s = {};        // empty: every weight is 1
+  std::span<const int64_t> listed = {};  // the rows of positive weight, empty: all
+  double total = 0;                      // sum of s
+
+  int64_t m() const { return listed.empty() ? rows.size() : int64_t(listed.size()); }
+  double weight(int64_t i) const { return s.empty() ? 1.0 : s[size_t(i)]; }
+};
+
+// One line of history_.
+struct Checkpoint {
+  double seconds;
+  int64_t steps;
+  double objective, dual;
+};
+
+// Stops long work: asked by solvers after every piece of work, it looks at the clock about every millisecond and at
+// the outside world (signals, another thread's wish to stop) about every ten.
+class Watch {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  // started: seconds the fit has run already. give_up: seconds after which it is enough.
+  Watch(double started, double give_up, std::function<bool()> outside)
+      : begin_(Clock::now()), started_(started), give_up_(give_up), outside_(std::move(outside)) {}
+
+  double seconds() const { return started_ + std::chrono::duration<double>(Clock::now() - begin_).count(); }
+  bool out_of_time() const { return out_of_time_; }
+  bool interrupted() const { return interrupted_; }
+
+  // True while work may go on; `work` counts the non-zeros just visited.
+  bool go_on(int64_t work) {
+    credit_ -= work + 1;
+    if (credit_ >= 0) return true;
+    credit_ = 200'000;
+    return look();
+  }
+
+  bool look() {
+    const double now = seconds();
+    if (now >= give_up_) out_of_time_ = true;
+    if (now >= next_outside_ && outside_) {
+      next_outside_ = now + 0.01;
+      if (!outside_()) interrupted_ = true;
+    }
+    return !out_of_time_ && !interrupted_;
+  }
+
+  // A certificate asked for after time ran out is still worth its pass, an interrupt is not.
+  void forgive_time() {
+    out_of_time_ = false;
+    give_up_ = std::numeric_limits<double>::infinity();
+  }
+
+ private:
+  Clock::time_point begin_;
+  double started_, give_up_, next_outside_ = 0;
+  std::function<bool()> outside_;
+  int64_t credit_ = 200'000;
+  bool out_of_time_ = false, interrupted_ = false;
+};
+
+}  // namespace pegasos

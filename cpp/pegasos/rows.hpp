@@ -1,0 +1,159 @@
+// Rows of the data as views that never own. Sparse and dense differ here and nowhere else.
+//
+// Every row ends in one more feature, `bias`: 1 with bias="regularized" (section 6 of the paper), 0 otherwise.
+// Weight vectors therefore have dim() = features + 1 entries, and nobody else needs to know about the bias.
+#pragma once
+
+#include <cstdint>
+
+namespace pegasos {
+
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
+#define PEG_CLONES __attribute__((target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
+#else
+#define PEG_CLONES
+#endif
+
+namespace kernel {
+
+// Eight explicit accumulators, added in a fixed order, and no contraction to fused multiply-add (see CMakeLists.txt):
+// the sum has the same bits with 128, 256 and 512-bit registers.
+template <class Term>
+[[gnu::always_inline]] inline double sum8(int64_t n, Term term) {
+  double s[8] = {};
+  int64_t j = 0;
+  for (; j + 8 <= n; j += 8)
+    for (int l = 0; l < 8; ++l) s[l] += term(j + l);
+  // Constant subscripts keep the accumulators in registers, which short rows feel.
+  if (j + 4 <= n) {
+    for (int l = 0; l < 4; ++l) s[l] += term(j + l);
+    j += 4;
+  }
+  if (j < n) s[4] += term(j);
+  if (j + 1 < n) s[5] += term(j + 1);
+  if (j + 2 < n) s[6] += term(j + 2);
+  return ((s[0] + s[4]) + (s[1] + s[5])) + ((s[2] + s[6]) + (s[3] + s[7]));
+}
+
+template <class T>
+[[gnu::always_inline]] inline double norm2_inline(const T* x, int64_t n) {
+  return sum8(n, [=](int64_t j) { return double(x[j]) * double(x[j]); });
+}
+
+// Clones must not be templates, hence the macro.
+#define PEG_DENSE(T)                                                                         \
+  [[maybe_unused]] PEG_CLONES static double dot(const T* x, int64_t n, const double* w) {    \
+    return sum8(n, [=](int64_t j) { return double(x[j]) * w[j]; });                          \
+  }                                                                                          \
+  [[maybe_unused]] PEG_CLONES static void axpy(double a, const T* x, int64_t n, double* w) { \
+    for (int64_t j = 0; j < n; ++j) w[j] += a * double(x[j]);                                \
+  }                                                                                          \
+  [[maybe_unused]] PEG_CLONES static double norm2(const T* x, int64_t n) { return norm2_inline(x, n); }
+PEG_DENSE(float)
+PEG_DENSE(double)
+#undef PEG_DENSE
+
+}  // namespace kernel
+
+template <class T>
+struct DenseRow {
+  const T* val;
+  int64_t n;
+  double bias;
+
+  int64_t size() const { return n; }
+  int64_t column(int64_t j) const { return j; }
+  double dot(const double* w) const { return kernel::dot(val, n, w) + bias * w[n]; }
+  void axpy(double a, double* w) const {
+    kernel::axpy(a, val, n, w);
+    w[n] += a * bias;
+  }
+  double norm2() const { return kernel::norm2(val, n) + bias; }
+};
+
+// Indices are strictly increasing in training data (validate.hpp); dot also serves repeated ones.
+template <class T, class I>
+struct SparseRow {
+  const I* idx;
+  const T* val;
+  int64_t n;
+  int64_t d;
+  double bias;
+
+  int64_t size() const { return n; }
+  int64_t column(int64_t j) const { return idx[j]; }
+
+  // Scalar loads on purpose: gather instructions were measured slower here.
+  double dot(const double* w) const {
+    double s0 = bias * w[d], s1 = 0, s2 = 0, s3 = 0;
+    int64_t j = 0;
+    for (; j + 4 <= n; j += 4) {
+      s0 += double(val[j]) * w[idx[j]];
+      s1 += double(val[j + 1]) * w[idx[j + 1]];
+      s2 += double(val[j + 2]) * w[idx[j + 2]];
+      s3 += double(val[j + 3]) * w[idx[j + 3]];
+    }
+    for (; j < n; ++j) s0 += double(val[j]) * w[idx[j]];
+    return (s0 + s2) + (s1 + s3);
+  }
+  void axpy(double a, double* w) const {
+    for (int64_t j = 0; j < n; ++j) w[idx[j]] += a * double(val[j]);
+    w[d] += a * bias;
+  }
+  double norm2() const { return kernel::norm2(val, n) + bias; }
+};
+
+template <class T>
+struct DenseRows {
+  using value_type = T;
+  const T* data;
+  int64_t m, d;
+  double bias = 0;
+
+  int64_t size() const { return m; }
+  int64_t dim() const { return d + 1; }
+  DenseRow<T> operator[](int64_t i) const { return {data + i * d, d, bias}; }
+  [[gnu::always_inline]] void prefetch(int64_t i) const {
+    const auto* p = reinterpret_cast<const char*>(data + i * d);
+    const auto* end = reinterpret_cast<const char*>(data + (i + 1) * d);
+    for (int lines = 0; p < end && lines < 8; p += 64, ++lines) __builtin_prefetch(p);
+  }
+};
+
+// scipy allows indices and indptr of different widths; the width of indptr is looked up once a row.
+struct Indptr {
+  const int32_t* narrow;
+  const int64_t* wide;
+  int64_t operator[](int64_t i) const { return narrow ? narrow[i] : wide[i]; }
+};
+
+template <class T, class I>
+struct CsrRows {
+  using value_type = T;
+  const T* data;
+  const I* indices;
+  Indptr indptr;
+  int64_t m, d;
+  double bias = 0;
+
+  int64_t size() const { return m; }
+  int64_t dim() const { return d + 1; }
+  SparseRow<T, I> operator[](int64_t i) const {
+    const int64_t from = indptr[i];
+    return {indices + from, data + from, indptr[i + 1] - from, d, bias};
+  }
+  // always_inline: gcc 12 takes a function that only prefetches for one without effect, and drops the call.
+  [[gnu::always_inline]] void prefetch(int64_t i) const {
+    const int64_t from = indptr[i], to = indptr[i + 1];
+    const auto* p = reinterpret_cast<const char*>(indices + from);
+    const auto* q = reinterpret_cast<const char*>(data + from);
+    const auto* end = reinterpret_cast<const char*>(indices + to);
+    for (int lines = 0; p < end && lines < 8; p += 64, ++lines) {
+      __builtin_prefetch(p);
+      __builtin_prefetch(q +
+                         (p - reinterpret_cast<const char*>(indices + from)) * int64_t(sizeof(T)) / int64_t(sizeof(I)));
+    }
+  }
+};
+
+}  // namespace pegasos

@@ -1,0 +1,14 @@
+// Commits one crime on purpose, to prove that the sanitizers of this build would notice.
+#include <climits>
+#include <string>
+#include <vector>
+
+int main(int count, char** words) {
+  const std::string crime = count > 1 ? words[1] : "";
+  std::vector<int> values(4, count);
+  const volatile int* past = values.data();
+  if (crime == "address") return past[4] * 0;
+  volatile int large = INT_MAX;
+  if (crime == "undefined") large = large + count;
+  return large == 0;
+}

@@ -1,0 +1,193 @@
+// The core without Python: every row kind through validator, sampler, solver and certificate, under sanitizers.
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "check.hpp"
+#include "pegasos/encode.hpp"
+#include "pegasos/pegasos.hpp"
+#include "pegasos/rows.hpp"
+#include "pegasos/validate.hpp"
+
+using namespace pegasos;
+
+namespace {
+
+constexpr double forever = std::numeric_limits<double>::infinity();
+
+// A small problem in dense and sparse form; arrays have exactly the size they need, so that ASan sees every overrun.
+template <class T, class I>
+struct Small {
+  static constexpr int64_t m = 37, d = 11;
+  std::vector<T> dense, data;
+  std::vector<I> indices;
+  std::vector<int32_t> narrow{0};
+  std::vector<int64_t> wide{0};
+  std::vector<int32_t> codes;
+
+  Small() {
+    const Stream draws(7);
+    uint64_t n = 0;
+    for (int64_t i = 0; i < m; ++i) {
+      double sum = 0;
+      for (int64_t j = 0; j < d; ++j) {
+        const bool there = i % 9 != 3 && draws.below(n++, 3) == 0;  // some rows are empty
+        const T x = there ? T(draws.uniform(n++) - 0.5) : T(0);
+        dense.push_back(x);
+        if (there) data.push_back(x), indices.push_back(I(j)), sum += double(x) * (j % 2 == 0 ? 1 : -1);
+      }
+      narrow.push_back(int32_t(data.size()));
+      wide.push_back(int64_t(data.size()));
+      codes.push_back(sum > 0 ? 1 : 0);
+    }
+    data.shrink_to_fit(), indices.shrink_to_fit(), dense.shrink_to_fit();
+  }
+  DenseRows<T> dense_rows() const { return {dense.data(), m, d, 1}; }
+  CsrRows<T, I> csr(bool use_wide) const {
+    return {
+        data.data(), indices.data(), use_wide ? Indptr{nullptr, wide.data()} : Indptr{narrow.data(), nullptr}, m, d, 1};
+  }
+};
+
+template <class Rows>
+std::vector<double> fit(const Rows& rows, const std::vector<int32_t>& codes, const PegasosOptions& options,
+                        std::vector<double> s = {}) {
+  Problem<Rows> p{rows, {{}, codes, 1}, 0.1};
+  p.s = s;
+  std::vector<int64_t> listed;
+  for (int64_t i = 0; i < rows.size(); ++i)
+    if (p.weight(i) > 0) listed.push_back(i), p.total += p.weight(i);
+  if (int64_t(listed.size()) < rows.size()) p.listed = listed;
+  std::vector<double> v(size_t(rows.dim())), counts(size_t(rows.size()));
+  PegasosState state{v, counts};
+  Watch watch(0, forever, {});
+  const auto found = PegasosSolver(p, Hinge{}, options, state, watch).run([](const Checkpoint&) { return true; });
+  CHECK(state.t == options.steps);
+  CHECK(!found.history.empty());
+  CHECK(found.history.back().objective >= found.history.back().dual);
+  for (double& x : v) x *= state.c;
+  return v;
+}
+
+template <class T, class I>
+void dense_equals_sparse() {
+  const Small<T, I> small;
+  for (const Sampling sampling : {Sampling::iid, Sampling::permutation, Sampling::blocks})
+    for (const int64_t k : {int64_t{1}, int64_t{5}, Small<T, I>::m}) {
+      PegasosOptions options{k, sampling, 3, 200, 0, true, false};
+      const auto a = fit(small.dense_rows(), small.codes, options);
+      const auto b = fit(small.csr(false), small.codes, options);
+      const auto c = fit(small.csr(true), small.codes, options);
+      for (size_t j = 0; j < a.size(); ++j) CHECK(near(a[j], b[j]) && b[j] == c[j]);
+    }
+}
+
+}  // namespace
+
+TEST(dense_equals_sparse_float_int32) { dense_equals_sparse<float, int32_t>(); }
+TEST(dense_equals_sparse_double_int32) { dense_equals_sparse<double, int32_t>(); }
+TEST(dense_equals_sparse_float_int64) { dense_equals_sparse<float, int64_t>(); }
+TEST(dense_equals_sparse_double_int64) { dense_equals_sparse<double, int64_t>(); }
+
+TEST(rows_of_weight_zero_are_never_read) {
+  const Small<double, int32_t> small;
+  std::vector<double> s(size_t(small.m), 1.0);
+  for (size_t i = 0; i < s.size(); i += 2) s[i] = 0;
+  auto spoiled = small;
+  for (size_t i = 0; i < s.size(); i += 2)
+    std::fill_n(spoiled.dense.begin() + int64_t(i) * small.d, small.d, std::numeric_limits<double>::quiet_NaN());
+  for (const Sampling sampling : {Sampling::iid, Sampling::permutation, Sampling::blocks}) {
+    const PegasosOptions options{2, sampling, 3, 300, 0, true, false};
+    CHECK(fit(small.dense_rows(), small.codes, options, s) == fit(spoiled.dense_rows(), small.codes, options, s));
+  }
+}
+
+TEST(every_epoch_visits_every_row_once) {
+  for (const int64_t m : {1, 2, 31, 32, 33, 1000, 70'001})
+    for (const Sampling sampling : {Sampling::permutation, Sampling::blocks}) {
+      Sampler sampler(sampling, 5, {m});
+      std::vector<Sampler::Pick> picks(size_t(m) * 3);
+      sampler.fill(0, picks);
+      for (int epoch = 0; epoch < 3; ++epoch) {
+        std::vector<int> rows(static_cast<size_t>(m)), fetches(static_cast<size_t>(m));
+        for (size_t j = 0; j < size_t(m); ++j) {
+          ++rows[size_t(picks[size_t(epoch) * size_t(m) + j].row)];
+          ++fetches[size_t(picks[size_t(epoch) * size_t(m) + j].fetch)];
+        }
+        CHECK(std::all_of(rows.begin(), rows.end(), [](int n) { return n == 1; }));
+        CHECK(std::all_of(fetches.begin(), fetches.end(), [](int n) { return n == 1; }));
+      }
+    }
+}
+
+TEST(validator_refuses_what_would_be_read_outside) {
+  const double x[] = {1, 2, 3};
+  const int32_t good[] = {0, 1, 2}, high[] = {0, 1, 3}, low[] = {0, -1, 2};
+  const int32_t ends[] = {0, 3}, late[] = {1, 3}, down[] = {0, 3, 2}, past[] = {0, 4}, below[] = {0, -1};
+  auto refuses = [&](const int32_t* idx, const int32_t* ptr, int64_t m) {
+    try {
+      validate(CsrRows<double, int32_t>{x, idx, {ptr, nullptr}, m, 3, 0}, 3);
+    } catch (const BadData&) {
+      return true;
+    }
+    return false;
+  };
+  CHECK(!refuses(good, ends, 1));
+  CHECK(refuses(high, ends, 1) && refuses(low, ends, 1));
+  CHECK(refuses(good, late, 1) && refuses(good, down, 2) && refuses(good, past, 1) && refuses(good, below, 1));
+}
+
+TEST(validator_finds_values_and_norms) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  auto refuses = [&](std::vector<double> row) {
+    try {
+      validate(DenseRows<double>{row.data(), 1, int64_t(row.size())});
+    } catch (const BadData&) {
+      return true;
+    }
+    return false;
+  };
+  CHECK(refuses({0, nan}) && refuses({forever, 0}) && refuses({1e155, 0, 1e155}));
+  CHECK(!refuses({1e150, 1e150}));
+  // Many rows whose squares overflow only together are fine.
+  std::vector<double> many(5000, 1e153);
+  CHECK(validate(DenseRows<double>{many.data(), 5000, 1}).norm2_bound == 1e153 * 1e153);
+}
+
+TEST(unsorted_and_repeated_indices_are_noticed) {
+  const float x[] = {1, 2, 3, 4};
+  const int64_t ptr[] = {0, 2, 4};
+  auto increasing = [&](std::vector<int32_t> idx) {
+    return validate(CsrRows<float, int32_t>{x, idx.data(), {nullptr, ptr}, 2, 9, 0}, 4).strictly_increasing;
+  };
+  CHECK(increasing({0, 5, 0, 5}) && increasing({3, 4, 1, 2}));
+  CHECK(!increasing({5, 0, 0, 5}) && !increasing({0, 5, 7, 7}));
+}
+
+TEST(labels_are_numbered_by_first_appearance) {
+  const std::vector<int64_t> y{5, -1, 5, 7, -1};
+  std::vector<int32_t> codes(y.size());
+  const auto first = encode(reinterpret_cast<const unsigned char*>(y.data()), 5, 8, codes.data());
+  CHECK((codes == std::vector<int32_t>{0, 1, 0, 2, 1}) && (first == std::vector<int64_t>{0, 1, 3}));
+  std::vector<unsigned char> triples;  // 1000 classes of 3 bytes each make the table grow
+  for (int i = 0; i < 1000; ++i)
+    for (const int part : {i % 10, i / 10 % 10, i / 100}) triples.push_back(static_cast<unsigned char>(part));
+  codes.resize(1000);
+  CHECK(encode(triples.data(), 1000, 3, codes.data()).size() == 1000);
+}
+
+TEST(a_watch_stops_work) {
+  const Small<double, int32_t> small;
+  Problem<DenseRows<double>> p{small.dense_rows(), {{}, small.codes, 1}, 0.1};
+  p.total = double(small.m);
+  std::vector<double> v(size_t(small.d) + 1), counts(size_t(small.m));
+  PegasosState state{v, counts};
+  const PegasosOptions options{1, Sampling::blocks, 3, int64_t{1} << 40, 0, true, false};
+  Watch interrupted(0, forever, [] { return false; });
+  auto found = PegasosSolver(p, Hinge{}, options, state, interrupted).run([](const Checkpoint&) { return true; });
+  CHECK(interrupted.interrupted() && found.history.empty() && state.t > 0);
+  Watch late(0, 0.02, {});
+  found = PegasosSolver(p, Hinge{}, options, state, late).run([](const Checkpoint&) { return true; });
+  CHECK(found.history.size() == 1 && state.t < options.steps);
+}

@@ -1,0 +1,88 @@
+"""Class labels of any type to codes, without sorting the rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _core
+
+Codes = NDArray[np.int32]
+
+
+def encode(y: NDArray[Any]) -> tuple[NDArray[Any], Codes]:
+    """Sorted classes, and for each row the place of its class among them.
+
+    Parameters
+    ----------
+    y : ndarray of shape (n_rows,)
+        Integers, booleans, whole floats, strings, or Python objects that can be sorted.
+
+    Returns
+    -------
+    classes : ndarray of shape (n_classes,)
+    codes : ndarray of int32 of shape (n_rows,)
+    """
+    if y.dtype.kind == "O":
+        return _encode_objects(y)
+    if y.dtype.kind == "f":
+        y = _whole(y)
+    elif y.dtype.kind not in "biuUS":
+        raise ValueError(f"Unknown label type: labels of dtype {y.dtype} are neither numbers nor strings.")
+    y = np.ascontiguousarray(y)
+    items = y.view(np.uint8).reshape(len(y), -1) if y.itemsize else np.zeros((len(y), 1), np.uint8)
+    codes, first = _core.encode(items)
+    found = y[first]
+    order = np.argsort(found, kind="stable")
+    _renumber(codes, order)
+    return found[order], codes
+
+
+def _renumber(codes: Codes, order: NDArray[np.intp]) -> None:
+    if np.any(np.diff(order) < 0):
+        number = np.empty(len(order), np.int32)
+        number[order] = np.arange(len(order), dtype=np.int32)
+        _core.relabel(codes, number)
+
+
+def _whole(y: NDArray[Any]) -> NDArray[Any]:
+    """Float labels must be whole numbers; -0.0 becomes 0.0, so that equal labels have equal bytes."""
+    if not np.isfinite(y).all():
+        row = int(np.flatnonzero(~np.isfinite(y))[0])
+        raise ValueError(f"Input y contains {'NaN' if np.isnan(y[row]) else 'infinity'} (row {row}).")
+    uneven = np.flatnonzero(y != np.floor(y))
+    if uneven.size:
+        row = int(uneven[0])
+        raise ValueError(
+            f"Unknown label type: continuous. y has the value {y[row]!r} in row {row}; classes must be whole numbers "
+            "or strings. For numbers to predict use a regressor."
+        )
+    whole: NDArray[Any] = np.add(y, 0.0, dtype=y.dtype if y.dtype.itemsize <= 8 else np.float64)
+    return whole
+
+
+def _encode_objects(y: NDArray[Any]) -> tuple[NDArray[Any], Codes]:
+    codes = np.empty(len(y), np.int32)
+    number: dict[Any, int] = {}
+    for row, label in enumerate(y):
+        if label is None or label != label:
+            raise ValueError(f"Input y contains NaN or None (row {row}).")
+        if isinstance(label, (float, np.floating)) and label != np.floor(label):
+            raise ValueError(f"Unknown label type: continuous. y has the value {label!r} in row {row}.")
+        try:
+            codes[row] = number.setdefault(label, len(number))
+        except TypeError:
+            raise ValueError(f"Unknown label type: {type(label).__name__} in row {row} of y.") from None
+    found = list(number)
+    try:
+        order = sorted(range(len(found)), key=found.__getitem__)
+    except TypeError:
+        kinds = sorted({type(label).__name__ for label in found})
+        raise ValueError(f"y mixes labels of types {', '.join(kinds)}, which cannot be put in order.") from None
+    _renumber(codes, np.asarray(order))
+    classes = np.array([found[i] for i in order])
+    if classes.ndim != 1:
+        raise ValueError("Unknown label type: every label must be a single number or string.")
+    return classes, codes

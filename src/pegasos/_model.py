@@ -1,0 +1,166 @@
+"""What every linear estimator shares: validate, solve, set attributes."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from . import _core
+from ._problem import Fit, Floats, Problem, Start, Stop, solve_each
+from ._progress import CallbackSupportMixin, Progress
+from ._rows import check_structure, make_rows
+from ._rules import Rule, check
+from .solvers import solver_of
+
+_FORMAT = {"accept_sparse": "csr", "dtype": [np.float64, np.float32], "order": "C", "ensure_all_finite": False}
+
+
+class LinearModel(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type hints
+    """Base of the linear estimators. Knows how a fit goes, not what the labels mean."""
+
+    _rules: ClassVar[dict[str, Rule]]
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, those of the solver object as ``solver__k`` and so on."""
+        solver = params.get("solver", self.solver)
+        nested = [name for name in params if name.startswith("solver__")]
+        if nested and isinstance(solver, str):
+            name = nested[0].removeprefix("solver__")
+            raise ValueError(
+                f"{nested[0]} needs a solver object, but solver is the word {solver!r}. Use solver=Pegasos() and "
+                f"{nested[0]}, or solver=Pegasos({name}=...)."
+            )
+        return super().set_params(**params)  # type: ignore[no-any-return]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def _stop(self, one_pass: bool = False) -> Stop:
+        stop = Stop(self.tol, self.max_epochs, self.max_time, one_pass)  # the clock starts here
+        check(self._rules, self, hints={"lam": "Coming from C? lam = 1 / (C * n_rows)."})
+        if self.n_jobs == 0:
+            raise ValueError("n_jobs must not be 0; use None or 1 for one thread, -1 for all cores.")
+        return stop
+
+    def _read(self, X: Any, y: Any, reset: bool) -> tuple[_core.Rows, NDArray[Any]]:
+        check_structure(X)
+        X, y = validate_data(self, X, y, reset=reset, multi_output=False, y_numeric=False, **_FORMAT)
+        return make_rows(X, training=True), np.asarray(y)
+
+    def _scores(self, X: Any) -> Floats:
+        check_is_fitted(self)
+        check_structure(X)
+        rows = make_rows(validate_data(self, X, reset=False, **_FORMAT), training=False)
+        scores: Floats = _core.scores(rows, self._weights())
+        return scores
+
+    def _weights(self) -> Floats:
+        """Models as rows, the bias as last column."""
+        return np.column_stack([self.coef_, self.intercept_]).astype(np.float64)
+
+    def _solve(self, problem: Problem, names: list[str], stop: Stop, goes_on: bool) -> list[Fit]:
+        """One fit, or one for each named class against the rest."""
+        problem.check_scale()
+        solver = solver_of(self.solver)
+        solver.check(problem, stop)
+        positives = list(range(len(names))) if len(names) > 1 else [1]
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        starts = self._starts(problem, len(positives)) if goes_on else [Start(np.zeros(problem.dim))] * len(positives)
+        progress = Progress(self, names)
+        n_threads = _thread_count(self.n_jobs)
+        fits = solve_each(problem, positives, solver, stop, starts, seed, n_threads, progress.report_of)
+        progress.finish()
+        return fits
+
+    def _starts(self, problem: Problem, n_models: int) -> list[Start]:
+        w = self._weights()
+        if w.shape != (n_models, problem.dim):
+            raise ValueError(f"coef_ has shape {self.coef_.shape}, which does not fit the data to go on with.")
+        steps = np.broadcast_to(self.n_steps_, n_models)
+        parts = getattr(self, "_parts", None)
+        if parts is not None and parts.shape[1] != problem.rows.shape[0]:
+            parts = None
+        return [Start(w[i], int(steps[i]), None if parts is None else parts[i]) for i in range(n_models)]
+
+    def _set(self, problem: Problem, fits: list[Fit], names: NDArray[Any], stop: Stop) -> None:
+        """Set the fitted attributes, then raise what interrupted the fit or warn about what it did not reach."""
+        w = np.stack([fit.w for fit in fits])
+        self.coef_, self.intercept_ = np.ascontiguousarray(w[:, :-1]), w[:, -1].copy()
+        several = len(fits) > 1
+
+        def each(values: list[Any]) -> Any:
+            return np.array(values) if several else values[0]
+
+        self.n_steps_ = each([fit.steps for fit in fits])
+        self.n_iter_ = each([fit.epochs for fit in fits])
+        self.objective_ = each([fit.objective for fit in fits])
+        self.dual_objective_ = each([fit.dual for fit in fits])
+        self.gap_ = self.objective_ - self.dual_objective_
+        self.converged_ = all(fit.converged and not fit.interrupted for fit in fits)
+        lines = np.concatenate([fit.history for fit in fits])
+        self.history_ = {
+            "seconds": lines[:, 0],
+            "steps": lines[:, 1].astype(np.int64),
+            "objective": lines[:, 2],
+            "dual": lines[:, 3],
+            "gap": lines[:, 2] - lines[:, 3],
+        }
+        if several:
+            self.history_["class"] = np.repeat(names, [len(fit.history) for fit in fits])
+        # What each row contributed to w makes the next certificate tight, if the same rows come again.
+        self._parts = (
+            np.stack([np.asarray(fit.parts) for fit in fits]) if self.warm_start and not stop.one_pass else None
+        )
+        error = next((fit.error for fit in fits if fit.error is not None), None)
+        if error is not None:
+            raise error
+        if not stop.one_pass:
+            self._conclude(problem)
+
+    def _conclude(self, problem: Problem) -> None:
+        """Print the summary and warn about what was not reached, with the numbers."""
+        surprised = not self.converged_ and not solver_of(self.solver).fixed_steps
+        if not surprised and not self.verbose:
+            return
+        allowed = self.tol * problem.at_zero
+        gaps = np.atleast_1d(self.gap_)
+        said = f"at most {gaps.max():.3g} above the minimum, tol={self.tol:g} asks for {allowed:.3g}"
+        note = _rare_note(gaps, problem.best_constants())
+        if self.verbose:
+            print(f"[pegasos] {'converged' if self.converged_ else 'not converged'}: {said}.{note}")
+        if surprised:
+            which = f" for {np.sum(gaps > allowed)} of {len(gaps)} classes" if len(gaps) > 1 else ""
+            limit = f"max_epochs={self.max_epochs}" + (f" or max_time={self.max_time}" if self.max_time else "")
+            warnings.warn(
+                f"not converged{which}: the objective is {said}. Raise {limit}, raise tol, or scale the features "
+                f"(StandardScaler, Normalizer).{note}",
+                ConvergenceWarning,
+                stacklevel=5,
+            )
+
+
+def _rare_note(gaps: Floats, constants: Floats) -> str:
+    """With rare classes a constant nearly solves the problem, and a gap that looks small is not."""
+    large = gaps > constants / 10
+    if not large.any():
+        return ""
+    return (
+        f" Note: a constant reaches {constants[large].min():.3g}, ten times that gap is more; consider a smaller tol."
+    )
+
+
+def _thread_count(n_jobs: int | None) -> int:
+    if n_jobs is None:
+        return 1
+    from joblib import cpu_count
+
+    return n_jobs if n_jobs > 0 else max(1, cpu_count() + 1 + n_jobs)

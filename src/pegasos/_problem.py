@@ -1,0 +1,206 @@
+"""The one road every fit walks: a Problem goes in, a Fit comes out.
+
+A Problem says what is to be minimised, a Stop when it is good enough, a Start where to go on from. The method, with
+its k, T and sampling, belongs to the solver.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from threading import current_thread, main_thread
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _core, losses
+from ._labels import Codes
+
+Floats = NDArray[np.float64]
+Report = Callable[[float, int, float, float], Any]
+
+
+@dataclass(frozen=True)
+class Weights:
+    """s_i of every row, None for all ones; rows of weight zero do not exist."""
+
+    s: Floats | None
+    listed: NDArray[np.int64] | None  # the rows that do exist, None for all
+    total: float
+    m: int  # how many exist
+
+    @classmethod
+    def of(cls, s: Floats | None, n_rows: int) -> Weights:
+        if s is None:
+            return cls(None, None, float(n_rows), n_rows)
+        highest = s.max()
+        if not highest > 0:
+            raise ValueError("all weights are zero: no row is left to train on.")
+        if not 1e-100 < highest < 1e100:  # only ratios of weights matter
+            s = s / highest
+        listed = np.flatnonzero(s) if not s.all() else None
+        return cls(s, listed, float(s.sum()), n_rows if listed is None else len(listed))
+
+
+@dataclass(frozen=True)
+class Problem:
+    """f(w) = lam/2 ||w||^2 + sum_i s_i loss(<w, x_i>, y_i) / sum_i s_i, where y_i = 1 for class `positive`, else -1."""
+
+    rows: _core.Rows
+    codes: Codes
+    weights: Weights
+    lam: float
+    loss: str
+    bias: str
+    positive: int = 1
+
+    @property
+    def m(self) -> int:
+        return self.weights.m
+
+    @property
+    def dim(self) -> int:
+        """Features and one more, for the bias."""
+        return int(self.rows.shape[1]) + 1
+
+    @property
+    def at_zero(self) -> float:
+        """f(0), the yardstick of tol."""
+        one = np.ones(1)
+        return float(losses.CLASSIFICATION[self.loss].value(np.zeros(1), one)[0])
+
+    def best_constants(self) -> Floats:
+        """The mean loss of the best constant score, for each class against the rest; one number for two classes."""
+        share = np.bincount(self.codes, weights=self.weights.s, minlength=2) / self.weights.total
+        best: Floats = 2.0 * np.minimum(share, 1.0 - share)  # the hinge: 0 loss for one side, 2 for the other
+        return best[:1] if len(best) == 2 else best
+
+    def native(self) -> _core.Problem:
+        return _core.Problem(
+            self.rows,
+            bias=float(self.bias == "regularized"),
+            codes=self.codes,
+            positive=self.positive,
+            s=self.weights.s,
+            listed=self.weights.listed,
+            total=self.weights.total,
+            lam=self.lam,
+            loss=self.loss,
+        )
+
+    def check_scale(self) -> None:
+        """Refuse rows so long that w itself could overflow: ||w|| <= R / lam times the largest share of a row."""
+        share = 1.0 if self.weights.s is None else float(self.weights.s.max()) * self.m / self.weights.total
+        with np.errstate(over="ignore"):
+            reach = np.float64(share) ** 2 / self.lam
+            if np.isfinite(self.rows.norm2_bound * reach):
+                return
+            largest = self.rows.largest_norm2()
+            if not np.isfinite(largest * reach):
+                raise ValueError(
+                    f"the largest squared norm of a row, {largest:.3g}, divided by lam = {self.lam:g} overflows. "
+                    "Scale the features down, e.g. with StandardScaler, or raise lam."
+                )
+
+
+@dataclass(frozen=True)
+class Stop:
+    """When to stop: the first reached of tol, max_epochs and max_time; `halt` from other threads at any time."""
+
+    tol: float
+    max_epochs: float
+    max_time: float | None = None
+    one_pass: bool = False
+    began: float = field(default_factory=time.perf_counter)
+    halt: NDArray[np.uint8] = field(default_factory=lambda: np.zeros(1, np.uint8))
+    report: Report | None = None
+
+    def watch(self) -> _core.Watch:
+        started = time.perf_counter() - self.began
+        return _core.Watch(
+            started=started,
+            give_up=np.inf if self.max_time is None else self.max_time,
+            polls_signals=current_thread() is main_thread(),
+            stop=self.halt,
+            report=self.report,
+        )
+
+
+@dataclass(frozen=True)
+class Start:
+    """Where a solver goes on from: w after `steps` steps, and what each row contributed to it, where that is known."""
+
+    w: Floats
+    steps: int = 0
+    parts: Floats | None = None
+
+
+@dataclass
+class Fit:
+    """What a solver hands back. `error` is what interrupted it, to be raised once the rest is safe."""
+
+    w: Floats
+    steps: int
+    epochs: float
+    history: Floats  # one line each: seconds, steps, objective, dual
+    converged: bool
+    interrupted: bool = False
+    error: BaseException | None = None
+    parts: Floats | None = None
+
+    @property
+    def objective(self) -> float:
+        return float(self.history[-1, 2]) if len(self.history) else np.nan
+
+    @property
+    def dual(self) -> float:
+        return float(self.history[-1, 3]) if len(self.history) else np.nan
+
+
+class Solver(Protocol):
+    """The method: what a solver object must be able to do."""
+
+    def check(self, problem: Problem, stop: Stop) -> None: ...
+
+    def solve(self, problem: Problem, stop: Stop, start: Start, seed: int) -> Fit: ...
+
+
+def solve_each(
+    problem: Problem,
+    positives: list[int],
+    solver: Solver,
+    stop: Stop,
+    starts: list[Start],
+    seed: int,
+    n_threads: int,
+    report_of: Callable[[int], Report | None],
+) -> list[Fit]:
+    """One fit per class against the rest, `n_threads` at a time, sharing the rows."""
+
+    def one(i: int) -> Fit:
+        if stop.halt[0]:
+            return Fit(starts[i].w, starts[i].steps, 0.0, np.empty((0, 4)), False, interrupted=True)
+        budget = stop.max_time
+        if budget is not None:  # the time left, shared by the classes left
+            now = time.perf_counter() - stop.began
+            budget = now + max(0.0, budget - now) / -(-(len(positives) - i) // n_threads)
+        mine = replace(stop, max_time=budget, report=report_of(i))
+        fit = solver.solve(replace(problem, positive=positives[i]), mine, starts[i], seed)
+        if fit.interrupted:
+            stop.halt[0] = 1
+        return fit
+
+    if n_threads == 1 or len(positives) == 1:
+        return [one(i) for i in range(len(positives))]
+    with ThreadPoolExecutor(min(n_threads, len(positives))) as pool:
+        futures = [pool.submit(one, i) for i in range(len(positives))]
+        try:
+            return [future.result() for future in futures]
+        except BaseException as error:  # a signal: workers stop within milliseconds and what they have is kept
+            stop.halt[0] = 1
+            fits = [future.result() for future in futures]
+            fits[0].interrupted, fits[0].error = True, error
+            return fits

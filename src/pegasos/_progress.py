@@ -1,0 +1,64 @@
+"""What a long fit tells while it runs: printed lines, or scikit-learn's callbacks where that version has them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from threading import Lock
+from typing import Any
+
+from ._problem import Report
+
+try:  # scikit-learn 1.9 and newer
+    from sklearn.callback import CallbackSupportMixin, with_callbacks
+except ImportError:
+
+    class CallbackSupportMixin:  # type: ignore[no-redef]
+        """Stands in for scikit-learn's where there is none."""
+
+    def with_callbacks(method: Any) -> Any:
+        return method
+
+
+__all__ = ["CallbackSupportMixin", "Progress", "with_callbacks"]
+
+
+class Progress:
+    """Turns every new line of history into a printed line, or into a task of scikit-learn's callbacks."""
+
+    def __init__(self, estimator: Any, class_names: list[str]) -> None:
+        self._estimator = estimator
+        self._names = class_names
+        self._lock = Lock()  # classes may be fitted in several threads
+        self._context = None
+        if getattr(estimator, "_skl_callbacks", None):
+            self._context = estimator._init_callback_context(max_subtasks=None)
+            self._context.call_on_fit_task_begin(estimator=estimator)
+
+    def report_of(self, i: int) -> Report | None:
+        """The function that hears of class number i."""
+        if self._context is not None:
+            return self._task
+        return self._printer(i) if self._estimator.verbose else None
+
+    def finish(self) -> None:
+        if self._context is not None:
+            self._context.call_on_fit_task_end(estimator=self._estimator)
+
+    def _task(self, seconds: float, steps: int, objective: float, dual: float) -> Any:
+        with self._lock:
+            task = self._context.subcontext(task_name="checkpoint")  # type: ignore[union-attr]
+            task.call_on_fit_task_begin(estimator=self._estimator)
+            return task.call_on_fit_task_end(estimator=self._estimator)
+
+    def _printer(self, i: int) -> Callable[[float, int, float, float], None]:
+        name = f"class {self._names[i]}  " if len(self._names) > 1 else ""
+
+        def line(seconds: float, steps: int, objective: float, dual: float) -> None:
+            with self._lock:
+                print(
+                    f"[pegasos] {name}{seconds:8.2f} s  step {steps:>12,}  objective {objective:.6g}  "
+                    f"gap {objective - dual:.3g}",
+                    flush=True,
+                )
+
+        return line

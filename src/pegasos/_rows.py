@@ -1,0 +1,81 @@
+"""The door for data: arrays of any layout in, validated native rows out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from . import _core
+
+
+def check_structure(X: Any) -> None:
+    """Refuse sparse matrices whose conversion to CSR would read outside their arrays.
+
+    CSR itself is checked by the native validator, together with its values.
+    """
+    if not sp.issparse(X) or X.ndim != 2:
+        return
+    if X.format in ("csc", "bsr"):
+        block = X.blocksize if X.format == "bsr" else (1, 1)
+        major, minor = X.shape if X.format == "bsr" else X.shape[::-1]
+        _check_compressed(X, major // block[0], minor // block[1])
+    elif X.format == "coo":
+        for axis, name in enumerate(("row", "column")):
+            index = np.asarray(X.coords[axis])
+            if len(index) != len(X.data):
+                raise ValueError(f"the COO matrix has {len(index)} {name} indices for {len(X.data)} values.")
+            bad = np.flatnonzero((index < 0) | (index >= X.shape[axis]))
+            if bad.size:
+                place = int(bad[0])
+                raise ValueError(
+                    f"{name} index {index[place]} of entry {place} of the COO matrix is outside 0..{X.shape[axis] - 1}."
+                )
+
+
+def _check_compressed(X: Any, n_major: int, n_minor: int) -> None:
+    what = f"the {X.format.upper()} matrix"
+    line = "column" if X.format == "csc" else "block row"
+    indptr, indices = np.asarray(X.indptr), np.asarray(X.indices)
+    if len(indptr) != n_major + 1 or indptr[0] != 0:
+        raise ValueError(f"indptr of {what} must have {n_major + 1} entries and start at 0.")
+    down = np.flatnonzero(np.diff(indptr) < 0)
+    if down.size:
+        raise ValueError(f"indptr of {what} decreases at {line} {int(down[0])}.")
+    if indptr[-1] > min(len(indices), len(X.data)):
+        raise ValueError(f"indptr of {what} ends at {indptr[-1]}, past its {min(len(indices), len(X.data))} entries.")
+    bad = np.flatnonzero((indices < 0) | (indices >= n_minor))
+    if bad.size:
+        at = int(np.searchsorted(indptr, bad[0], side="right")) - 1
+        raise ValueError(f"index {indices[bad[0]]} in {line} {at} of {what} is outside 0..{n_minor - 1}.")
+
+
+def make_rows(X: Any, *, training: bool) -> _core.Rows:
+    """Native rows that look at X without copying it; X is float32 or float64, C-ordered or CSR.
+
+    For training, rows whose indices are not strictly increasing are sorted and summed in a copy.
+    """
+    if not sp.issparse(X):
+        return _core.Rows.dense(np.require(X, requirements=["C", "A"]))
+    if len(X.indptr) != X.shape[0] + 1:
+        raise ValueError(f"indptr has {len(X.indptr)} entries for {X.shape[0]} rows; it needs one more than rows.")
+    if len(X.data) != len(X.indices):
+        raise ValueError(f"the CSR matrix has {len(X.data)} values for {len(X.indices)} column indices.")
+    rows = _core.Rows.csr(np.require(X.data, requirements=["C", "A"]), _index(X.indices), _index(X.indptr), X.shape[1])
+    if training and not rows.strictly_increasing:
+        tidy = sp.csr_matrix((X.data, X.indices, X.indptr), shape=X.shape, copy=True)
+        tidy.has_sorted_indices = tidy.has_canonical_format = False
+        tidy.sum_duplicates()
+        return make_rows(tidy, training=False)
+    return rows
+
+
+def _index(a: Any) -> Any:
+    """Indices as they are when they are int32 or int64; other whole numbers as int64."""
+    a = np.asarray(a)
+    if a.dtype.kind not in "iu":
+        raise ValueError(f"sparse indices must be whole numbers, got dtype {a.dtype}.")
+    if a.dtype not in (np.int32, np.int64) or not a.dtype.isnative:
+        a = a.astype(np.int64)
+    return np.require(a, requirements=["C", "A"])

@@ -1,0 +1,111 @@
+"""Parameter rules as data: what a value must be, and the sentence to say when it is not."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any, Protocol
+
+
+class Rule(Protocol):
+    """Says why a value is wrong, or None when it is right."""
+
+    def objection(self, value: Any) -> str | None: ...
+
+
+def _is_number(value: Any, kind: type) -> bool:
+    return isinstance(value, kind) and not isinstance(value, bool)
+
+
+@dataclass(frozen=True)
+class Number:
+    """A finite real number, at least `low` (or above it)."""
+
+    low: float
+    above: bool = False
+
+    def objection(self, value: Any) -> str | None:
+        need = f"must be a number {'>' if self.above else '>='} {self.low:g}"
+        if not _is_number(value, Real) or not math.isfinite(value):
+            return need
+        right = value > self.low if self.above else value >= self.low
+        return None if right else need
+
+
+@dataclass(frozen=True)
+class Integer:
+    """A whole number, at least `low`."""
+
+    low: int | None
+
+    def objection(self, value: Any) -> str | None:
+        if _is_number(value, Integral) and (self.low is None or value >= self.low):
+            return None
+        return "must be a whole number" + ("" if self.low is None else f" >= {self.low}")
+
+
+@dataclass(frozen=True)
+class OneOf:
+    """One of a few words. Those of `later` are promised, but not built yet."""
+
+    words: tuple[str, ...]
+    later: tuple[str, ...] = ()
+
+    def objection(self, value: Any) -> str | None:
+        if isinstance(value, str) and value in self.words:
+            return None
+        known = "must be " + " or ".join(repr(word) for word in self.words)
+        if isinstance(value, str) and value in self.later:
+            return f"{known} in this version; {value!r} is planned, but not available yet"
+        return known
+
+
+@dataclass(frozen=True)
+class Exactly:
+    """One value only, because the others are not available yet."""
+
+    value: Any
+
+    def objection(self, value: Any) -> str | None:
+        if value is self.value or (type(value) is type(self.value) and value == self.value):
+            return None
+        return f"must be {self.value!r} in this version; other values are not available yet"
+
+
+@dataclass(frozen=True)
+class Flag:
+    """True or False."""
+
+    def objection(self, value: Any) -> str | None:
+        import numpy as np
+
+        return None if isinstance(value, (bool, np.bool_)) else "must be True or False"
+
+
+@dataclass(frozen=True)
+class OrNone:
+    """None, or what another rule takes."""
+
+    rule: Rule
+
+    def objection(self, value: Any) -> str | None:
+        if value is None:
+            return None
+        said = self.rule.objection(value)
+        return None if said is None else said.replace("must be", "must be None or", 1)
+
+
+# Below about 1e-300, 1 / lam is infinite and every step with it.
+LAM = Number(1e-300)
+
+
+def check(rules: Mapping[str, Rule], owner: object, hints: Mapping[str, str] | None = None) -> None:
+    """Raise ValueError for the first parameter of `owner` that breaks its rule."""
+    for name, rule in rules.items():
+        value = getattr(owner, name)
+        said = rule.objection(value)
+        if said is not None:
+            hint = (hints or {}).get(name, "")
+            raise ValueError(f"{name} {said}, got {value!r}." + (f" {hint}" if hint else ""))

@@ -1,0 +1,72 @@
+"""s_i = sample_weight_i * class_weight[y_i], checked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._labels import Codes
+
+Floats = NDArray[np.float64]
+
+
+def row_weights(
+    sample_weight: Any, class_weight: Mapping[Any, float] | str | None, classes: NDArray[Any], codes: Codes
+) -> Floats | None:
+    """The weight of every row, or None when all are 1."""
+    s = None if sample_weight is None else _sample_weight(sample_weight, len(codes))
+    if class_weight is None:
+        return s
+    by_class = _class_weight(class_weight, classes, codes, s)
+    mine: Floats = by_class[codes]
+    if s is not None:
+        mine *= s
+    return mine
+
+
+def _sample_weight(given: Any, n_rows: int) -> Floats:
+    try:
+        s = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError("sample_weight must be numbers, one for each row.") from None
+    if s.ndim == 0:
+        s = np.full(n_rows, float(s))
+    if s.ndim != 1:
+        raise ValueError(f"Sample weights must be 1D array or scalar, got an array of shape {s.shape}.")
+    if len(s) != n_rows:
+        raise ValueError(f"sample_weight has {len(s)} entries for {n_rows} rows.")
+    _refuse(~np.isfinite(s), s, "is not finite")
+    _refuse(s < 0, s, "is negative; use 0 to leave a row out")
+    return np.ascontiguousarray(s)
+
+
+def _refuse(bad: NDArray[np.bool_], s: Floats, why: str) -> None:
+    if bad.any():
+        row = int(np.flatnonzero(bad)[0])
+        raise ValueError(f"sample_weight[{row}] = {s[row]:g} {why}.")
+
+
+def _class_weight(given: Mapping[Any, float] | str, classes: NDArray[Any], codes: Codes, s: Floats | None) -> Floats:
+    if given == "balanced":
+        # By weight, not by count: a row of weight 2 counts like the row twice.
+        mass = np.bincount(codes, weights=s, minlength=len(classes)).astype(np.float64)
+        present = mass > 0
+        balanced = np.zeros(len(classes))
+        balanced[present] = mass.sum() / (present.sum() * mass[present])
+        return balanced
+    if not isinstance(given, Mapping):
+        raise ValueError(f"class_weight must be a dict, 'balanced' or None, got {given!r}.")
+    names = {label: i for i, label in enumerate(classes.tolist())}
+    by_class = np.ones(len(classes))
+    for label, value in given.items():
+        key = label.item() if isinstance(label, np.generic) else label
+        if key not in names:
+            raise ValueError(f"class_weight names the class {label!r}, which is not in y; classes: {list(classes)!r}.")
+        if not isinstance(value, Real) or not np.isfinite(value) or value < 0:
+            raise ValueError(f"class_weight[{label!r}] = {value!r} must be a finite number >= 0.")
+        by_class[names[key]] = value
+    return by_class
