@@ -188,7 +188,7 @@ def load_mnist() -> tuple[Dense, Labels, Dense, Labels]:
 
 
 def load_reuters() -> tuple[Sparse, NDArray[np.bool_], Sparse, NDArray[np.bool_]]:
-    """Load Reuters-21578: word counts of 7,770 and 3,299 documents, each with any number of 90 topics.
+    """Load Reuters-21578: word counts of 7,770 and 3,299 documents, each with some of 90 topics. Research use only.
 
     Returns
     -------
@@ -240,7 +240,7 @@ def load_arxiv(labels: Literal["binary", "primary"] = "binary") -> tuple[Sparse,
 
 
 def load_arxiv_astroph() -> tuple[Sparse, Labels, Sparse, Labels]:
-    """Load 29,882 and 32,487 abstracts of physics as tf-idf rows over 73,363 words, weighted as in `load_arxiv`.
+    """Load 29,882 and 32,487 arXiv abstracts over 73,363 words, weighted as in `load_arxiv`; not the astro-ph set.
 
     Returns
     -------

@@ -141,7 +141,7 @@ def make_text(
     Parameters
     ----------
     n_rows, n_features : int
-        Shape of X: documents and words. Words are in falling order of their frequency.
+        Shape of X: documents and words. Frequent words come first, roughly.
     n_nonzeros : float
         Distinct words of a row, on average; at most a quarter of `n_features`.
     positive : float
@@ -151,7 +151,7 @@ def make_text(
     dtype : dtype
         float32 or float64.
     random_state : int
-        Seed; the same arguments give the same data. Another `n_rows` gives other rows.
+        Seed; the same arguments give the same data. Fewer rows are not the first of more rows.
 
     Returns
     -------
@@ -168,6 +168,8 @@ def make_text(
     flipped with `noise`. A linear hinge SVM with lam = 1e-4 errs on 6 to 9 % of unseen rows at 100,000 rows and more.
     """
     _check_text(n_rows, n_features, n_nonzeros, positive, noise)
+    if np.dtype(dtype) not in (np.float32, np.float64):
+        raise ValueError(f"dtype must be float32 or float64, got {np.dtype(dtype)}.")
     rng = np.random.default_rng([random_state, 0])
     law = _TextLaw.draw(rng, n_features, n_nonzeros, positive)
     X, df = _count_rows(law, n_rows, n_nonzeros, dtype, random_state)
