@@ -9,58 +9,19 @@
 
 #include "arrays.hpp"
 #include "pegasos/pegasos.hpp"
-#include "watch.hpp"
+#include "pegasos/sdca.hpp"
+#include "problem.hpp"
 
 using namespace nb::literals;
 using namespace pegasos;
 
 namespace {
 
-struct PyProblem {
-  PyRows rows;
-  double bias;
-  Vec<int32_t> codes;
-  int32_t positive;
-  std::optional<Vec<double>> s;
-  std::optional<Vec<int64_t>> listed;
-  double total, lam;
-  std::string loss;
-
-  // f(problem, loss) with both of their exact types.
-  template <class F>
-  void visit(F&& f) const {
-    rows.visit(bias, [&](const auto& r) {
-      Problem<std::remove_cvref_t<decltype(r)>> p{r, {}, lam};
-      p.y = Labels{{}, span_of(codes), positive};
-      if (s) p.s = span_of(*s);
-      if (listed) p.listed = span_of(*listed);
-      p.total = total;
-      with_loss(loss, [&](const auto& l) { f(p, l); });
-    });
-  }
-
-  // Sizes that do not fit would read past the end: an error of ours, never of a user.
-  void check() const {
-    const auto m = size_t(rows.size());
-    if (codes.size() != m || (s && s->size() != m))
-      throw std::invalid_argument("labels or weights do not fit the rows");
-    if (listed)
-      for (const int64_t i : span_of(*listed))
-        if (i < 0 || i >= rows.size()) throw std::invalid_argument("a listed row does not exist");
-    if (m == 0 || (listed && listed->size() == 0)) throw std::invalid_argument("no rows");
-    visit([](const auto&, const auto&) {});
-  }
-};
-
 struct PyState {
   OutVec<double> v, counts;
   double c;
   int64_t t;
 };
-
-void check_dim(const PyProblem& p, size_t size) {
-  if (size != size_t(p.rows.n_features()) + 1) throw std::invalid_argument("the weights do not fit the rows");
-}
 
 nb::dict pegasos_fit(const PyProblem& problem, const PegasosOptions& options, PyState& state, PyWatch& outside) {
   check_dim(problem, state.v.size());
@@ -76,16 +37,31 @@ nb::dict pegasos_fit(const PyProblem& problem, const PegasosOptions& options, Py
   }
   state.c = s.c;
   state.t = s.t;
-  std::vector<double> history;
-  for (const Checkpoint& line : fit.history)
-    history.insert(history.end(), {line.seconds, double(line.steps), line.objective, line.dual});
-  const size_t lines = fit.history.size();
-  nb::dict result;
-  result["history"] = to_numpy(std::move(history), {lines, 4});
-  result["converged"] = fit.converged;
-  result["interrupted"] = watch.interrupted() || !outside.error.is_none();
-  result["error"] = outside.error;
-  return result;
+  return result_of(fit.history, fit.converged, watch, outside);
+}
+
+struct PyDual {
+  OutVec<double> a, w;
+  int64_t visits = 0;
+};
+
+nb::dict dual_fit(const PyProblem& problem, const DualOptions& options, PyDual& state, int threads, PyWatch& outside) {
+  check_dim(problem, state.w.size());
+  if (state.a.size() != size_t(problem.rows.size())) throw std::invalid_argument("dual values do not fit the rows");
+  DualState s{span_of(state.a), span_of(state.w)};
+  DualFit fit;
+  Watch watch = outside.make();
+  {
+    nb::gil_scoped_release nogil;
+    Team team(threads);
+    problem.visit([&](const auto& p, const auto& loss) {
+      for (int64_t i = 0; i < p.rows.size(); ++i) s.a[size_t(i)] = loss.feasible(s.a[size_t(i)], p.y[i]);
+      fit =
+          DualSolver(p, loss, options, s, team, watch).run([&](const Checkpoint& line) { return outside.tell(line); });
+    });
+  }
+  state.visits = s.visits;
+  return result_of(fit.history, fit.converged, watch, outside);
 }
 
 // f(w) and the dual value of a, both exact; the dual values are clipped to what the loss allows.
@@ -137,7 +113,7 @@ void bind_linear(nb::module_& m) {
       .def(
           "__init__",
           [](PyProblem* self, const PyRows& rows, double bias, Vec<int32_t> codes, int32_t positive,
-             std::optional<Vec<double>> s, std::optional<Vec<int64_t>> listed, double total, double lam,
+             std::optional<Vec<double>> s, std::optional<Vec<uint32_t>> listed, double total, double lam,
              const std::string& loss) {
             PyProblem p{rows, bias, codes, positive, std::move(s), std::move(listed), total, lam, loss};
             p.check();
@@ -169,6 +145,23 @@ void bind_linear(nb::module_& m) {
       .def_ro("c", &PyState::c)
       .def_ro("t", &PyState::t);
 
+  nb::class_<DualOptions>(m, "DualOptions")
+      .def(
+          "__init__",
+          [](DualOptions* self, const std::string& sampling, uint64_t seed, bool shrinking, bool pegasos_first,
+             bool second_order, double tol, double max_epochs) {
+            new (self)
+                DualOptions{sampling_of(sampling), seed, shrinking, pegasos_first, second_order, tol, max_epochs};
+          },
+          nb::kw_only(), "sampling"_a, "seed"_a, "shrinking"_a, "pegasos_first"_a, "second_order"_a, "tol"_a,
+          "max_epochs"_a);
+
+  nb::class_<PyDual>(m, "Dual")
+      .def(
+          "__init__", [](PyDual* self, OutVec<double> a, OutVec<double> w) { new (self) PyDual{a, w}; },
+          "a"_a.noconvert(), "w"_a.noconvert())
+      .def_ro("visits", &PyDual::visits);
+
   nb::class_<PyWatch>(m, "Watch")
       .def(
           "__init__",
@@ -180,5 +173,6 @@ void bind_linear(nb::module_& m) {
           nb::kw_only(), "started"_a, "give_up"_a, "polls_signals"_a, "stop"_a.noconvert(), "report"_a.none());
 
   m.def("pegasos_fit", &pegasos_fit, "problem"_a, "options"_a, "state"_a, "watch"_a);
+  m.def("dual_fit", &dual_fit, "problem"_a, "options"_a, "state"_a, "threads"_a, "watch"_a);
   m.def("scores", &scores, "rows"_a, "W"_a.noconvert());
 }

@@ -16,7 +16,7 @@ using namespace pegasos;
 namespace {
 
 auto picks(const std::string& sampling, uint64_t seed, int64_t m, uint64_t first, size_t count,
-           std::optional<Vec<int64_t>> listed, std::optional<Vec<double>> s) {
+           std::optional<Vec<uint32_t>> listed, std::optional<Vec<double>> s) {
   if (m < 1 || (s && s->size() < size_t(m))) throw std::invalid_argument("picks need rows, and a weight for each");
   Population population{m};
   if (listed) population.listed = span_of(*listed);

@@ -30,10 +30,11 @@ inline double squared_norm(std::span<const double> w) {
 // Rows are summed in chunks, chunks in order: the sum does not depend on who computes which chunk.
 inline constexpr int64_t chunk_rows = 4096;
 
-// f(w) and D(a) in one pass over the rows; dual(i) is a_i. Nothing when interrupted.
+// f(w) and D(a) in one pass over the rows; dual(i) is a_i. Nothing when interrupted. Where the caller wants it, `kept`
+// receives u = sum_i s_i a_i x_i.
 template <class Rows, Loss L, class Dual>
 std::optional<Certificate> certify(const Problem<Rows>& p, const L& loss, std::span<const double> w, const Dual& dual,
-                                   Watch& watch) {
+                                   Watch& watch, std::span<double> kept = {}) {
   std::vector<double> u(w.size());
   double losses = 0, conjugates = 0;
   for (int64_t from = 0; from < p.rows.size(); from += chunk_rows) {
@@ -55,6 +56,7 @@ std::optional<Certificate> certify(const Problem<Rows>& p, const L& loss, std::s
   }
   // ||w(a)||^2 lam / 2 with the divisions outside the square: sums of s may be huge.
   const double norm_of_u = std::sqrt(squared_norm(u)) / p.total;
+  if (!kept.empty()) std::copy(u.begin(), u.end(), kept.begin());
   return Certificate{p.lam / 2 * squared_norm(w) + losses / p.total,
                      -conjugates / p.total - norm_of_u * norm_of_u / (2 * p.lam)};
 }

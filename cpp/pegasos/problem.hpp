@@ -29,9 +29,9 @@ struct Problem {
   Rows rows;
   Labels y;
   double lam;
-  std::span<const double> s = {};        // empty: every weight is 1
-  std::span<const int64_t> listed = {};  // the rows of positive weight, empty: all
-  double total = 0;                      // sum of s
+  std::span<const double> s = {};         // empty: every weight is 1
+  std::span<const uint32_t> listed = {};  // the rows of positive weight, empty: all
+  double total = 0;                       // sum of s
 
   int64_t m() const { return listed.empty() ? rows.size() : int64_t(listed.size()); }
   double weight(int64_t i) const { return s.empty() ? 1.0 : s[size_t(i)]; }

@@ -69,6 +69,17 @@ struct DenseRow {
     w[n] += a * bias;
   }
   double norm2() const { return kernel::norm2(val, n) + bias; }
+  void add_squares(double a, double* w) const {
+    for (int64_t j = 0; j < n; ++j) w[j] += a * double(val[j]) * double(val[j]);
+    w[n] += a * bias;
+  }
+
+  // A <- A + weight x x^T, lower triangle of a row-major (n + 1) x (n + 1) matrix.
+  void rank_one(double weight, double* A) const {
+    for (int64_t r = 0; r < n; ++r) kernel::axpy(weight * double(val[r]), val, r + 1, A + r * (n + 1));
+    kernel::axpy(weight * bias, val, n, A + n * (n + 1));
+    A[n * (n + 1) + n] += weight * bias;
+  }
 };
 
 // Indices are strictly increasing in training data (validate.hpp); dot also serves repeated ones.
@@ -101,6 +112,19 @@ struct SparseRow {
     w[d] += a * bias;
   }
   double norm2() const { return kernel::norm2(val, n) + bias; }
+  void add_squares(double a, double* w) const {
+    for (int64_t j = 0; j < n; ++j) w[idx[j]] += a * double(val[j]) * double(val[j]);
+    w[d] += a * bias;
+  }
+
+  void rank_one(double weight, double* A) const {
+    for (int64_t r = 0; r < n; ++r) {
+      double* line = A + int64_t(idx[r]) * (d + 1);
+      for (int64_t j = 0; j <= r; ++j) line[idx[j]] += weight * double(val[r]) * double(val[j]);
+    }
+    for (int64_t j = 0; j < n; ++j) A[d * (d + 1) + idx[j]] += weight * bias * double(val[j]);
+    A[d * (d + 1) + d] += weight * bias;
+  }
 };
 
 template <class T>
@@ -112,6 +136,7 @@ struct DenseRows {
 
   int64_t size() const { return m; }
   int64_t dim() const { return d + 1; }
+  int64_t nonzeros() const { return m * d; }
   DenseRow<T> operator[](int64_t i) const { return {data + i * d, d, bias}; }
   [[gnu::always_inline]] void prefetch(int64_t i) const {
     const auto* p = reinterpret_cast<const char*>(data + i * d);
@@ -138,6 +163,7 @@ struct CsrRows {
 
   int64_t size() const { return m; }
   int64_t dim() const { return d + 1; }
+  int64_t nonzeros() const { return indptr[m]; }
   SparseRow<T, I> operator[](int64_t i) const {
     const int64_t from = indptr[i];
     return {indices + from, data + from, indptr[i + 1] - from, d, bias};

@@ -73,8 +73,8 @@ class AliasTable {
 // The m rows that take part: all of them, or those listed because the others have weight zero.
 struct Population {
   int64_t m;
-  std::span<const int64_t> listed = {};  // row numbers, empty for all
-  std::span<const double> s = {};        // weight of each row, by row number, empty for equal; read by iid only
+  std::span<const uint32_t> listed = {};  // row numbers, empty for all
+  std::span<const double> s = {};         // weight of each row, by row number, empty for equal; read by iid only
   int64_t row(int64_t i) const { return listed.empty() ? i : listed[size_t(i)]; }
 };
 

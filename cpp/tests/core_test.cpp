@@ -55,9 +55,9 @@ std::vector<double> fit(const Rows& rows, const std::vector<int32_t>& codes, con
                         std::vector<double> s = {}) {
   Problem<Rows> p{rows, {{}, codes, 1}, 0.1};
   p.s = s;
-  std::vector<int64_t> listed;
+  std::vector<uint32_t> listed;
   for (int64_t i = 0; i < rows.size(); ++i)
-    if (p.weight(i) > 0) listed.push_back(i), p.total += p.weight(i);
+    if (p.weight(i) > 0) listed.push_back(uint32_t(i)), p.total += p.weight(i);
   if (int64_t(listed.size()) < rows.size()) p.listed = listed;
   std::vector<double> v(size_t(rows.dim())), counts(size_t(rows.size()));
   PegasosState state{v, counts};

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 
-_HOMES = {"PegasosClassifier": "linear", "Pegasos": "solvers"}
-__all__ = ["Pegasos", "PegasosClassifier", "datasets"]
+_HOMES = {"PegasosClassifier": "linear", "Auto": "solvers", "Pegasos": "solvers", "SDCA": "solvers"}
+__all__ = ["SDCA", "Auto", "Pegasos", "PegasosClassifier", "datasets"]
 
 if TYPE_CHECKING:
     from . import datasets
     from .linear import PegasosClassifier
-    from .solvers import Pegasos
+    from .solvers import SDCA, Auto, Pegasos
 
 
 def __getattr__(name: str) -> Any:

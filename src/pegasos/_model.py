@@ -86,10 +86,10 @@ class LinearModel(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]  #
         if w.shape != (n_models, problem.dim):
             raise ValueError(f"coef_ has shape {self.coef_.shape}, which does not fit the data to go on with.")
         steps = np.broadcast_to(self.n_steps_, n_models)
-        parts = getattr(self, "_parts", None)
-        if parts is not None and parts.shape[1] != problem.rows.shape[0]:
-            parts = None
-        return [Start(w[i], int(steps[i]), None if parts is None else parts[i]) for i in range(n_models)]
+        duals, lam = getattr(self, "_memory", None) or ([None] * n_models, problem.lam)
+        if duals[0] is not None and len(duals[0]) != problem.rows.shape[0]:
+            duals = [None] * n_models
+        return [Start(w[i], int(steps[i]), duals[i], lam) for i in range(n_models)]
 
     def _set(self, problem: Problem, fits: list[Fit], names: NDArray[Any], stop: Stop) -> None:
         """Set the fitted attributes, then raise what interrupted the fit or warn about what it did not reach."""
@@ -103,7 +103,7 @@ class LinearModel(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]  #
         self.n_steps_ = each([fit.steps for fit in fits])
         self.n_iter_ = each([fit.epochs for fit in fits])
         self.objective_ = each([fit.objective for fit in fits])
-        self.dual_objective_ = each([fit.dual for fit in fits])
+        self.dual_objective_ = each([fit.dual_objective for fit in fits])
         self.gap_ = self.objective_ - self.dual_objective_
         self.converged_ = all(fit.converged and not fit.interrupted for fit in fits)
         lines = np.concatenate([fit.history for fit in fits])
@@ -116,10 +116,9 @@ class LinearModel(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]  #
         }
         if several:
             self.history_["class"] = np.repeat(names, [len(fit.history) for fit in fits])
-        # What each row contributed to w makes the next certificate tight, if the same rows come again.
-        self._parts = (
-            np.stack([np.asarray(fit.parts) for fit in fits]) if self.warm_start and not stop.one_pass else None
-        )
+        # If the same rows come again, a warm start finds their dual variables here.
+        keep = self.warm_start and not stop.one_pass
+        self._memory = ([fit.dual for fit in fits], problem.lam) if keep else None
         error = next((fit.error for fit in fits if fit.error is not None), None)
         if error is not None:
             raise error

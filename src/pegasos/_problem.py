@@ -28,7 +28,7 @@ class Weights:
     """s_i of every row, None for all ones; rows of weight zero do not exist."""
 
     s: Floats | None
-    listed: NDArray[np.int64] | None  # the rows that do exist, None for all
+    listed: NDArray[np.uint32] | None  # the rows that do exist, None for all
     total: float
     m: int  # how many exist
 
@@ -41,7 +41,7 @@ class Weights:
             raise ValueError("all weights are zero: no row is left to train on.")
         if not 1e-100 < highest < 1e100:  # only ratios of weights matter
             s = s / highest
-        listed = np.flatnonzero(s) if not s.all() else None
+        listed = np.flatnonzero(s).astype(np.uint32) if not s.all() else None
         return cls(s, listed, float(s.sum()), n_rows if listed is None else len(listed))
 
 
@@ -60,6 +60,11 @@ class Problem:
     @property
     def m(self) -> int:
         return self.weights.m
+
+    def per_dual(self, lam: float) -> Floats | float:
+        """What a dual variable of 1 contributes to w, per unit of the row."""
+        s = 1.0 if self.weights.s is None else self.weights.s
+        return s / (lam * self.weights.total)
 
     @property
     def dim(self) -> int:
@@ -117,6 +122,7 @@ class Stop:
     began: float = field(default_factory=time.perf_counter)
     halt: NDArray[np.uint8] = field(default_factory=lambda: np.zeros(1, np.uint8))
     report: Report | None = None
+    threads: int = 1
 
     def watch(self) -> _core.Watch:
         started = time.perf_counter() - self.began
@@ -131,11 +137,15 @@ class Stop:
 
 @dataclass(frozen=True)
 class Start:
-    """Where a solver goes on from: w after `steps` steps, and what each row contributed to it, where that is known."""
+    """Where a solver goes on from: w after `steps` steps, and the dual variables of the rows, where they are known.
+
+    w = sum_i s_i dual_i x_i / (lam sum_i s_i) with the `lam` of that time.
+    """
 
     w: Floats
     steps: int = 0
-    parts: Floats | None = None
+    dual: Floats | None = None
+    lam: float = 1.0
 
 
 @dataclass
@@ -149,14 +159,14 @@ class Fit:
     converged: bool
     interrupted: bool = False
     error: BaseException | None = None
-    parts: Floats | None = None
+    dual: Floats | None = None  # one for each row
 
     @property
     def objective(self) -> float:
         return float(self.history[-1, 2]) if len(self.history) else np.nan
 
     @property
-    def dual(self) -> float:
+    def dual_objective(self) -> float:
         return float(self.history[-1, 3]) if len(self.history) else np.nan
 
 

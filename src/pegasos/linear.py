@@ -16,7 +16,6 @@ from ._problem import Floats, Problem, Stop, Weights
 from ._progress import with_callbacks
 from ._rules import LAM, Exactly, Flag, Integer, Number, OneOf, OrNone
 from ._weights import row_weights
-from .solvers import Pegasos
 
 
 class PegasosClassifier(ClassifierMixin, LinearModel):  # type: ignore[misc]
@@ -45,8 +44,9 @@ class PegasosClassifier(ClassifierMixin, LinearModel):  # type: ignore[misc]
         Stop after this many passes over the rows.
     max_time : float or None, default=None
         Stop after this many seconds. The result then depends on the speed of the machine: it is not reproducible.
-    solver : "pegasos" or Pegasos, default="pegasos"
-        The method. ``solver=Pegasos(k=100)`` sets its parameters, ``solver__k`` searches over them.
+    solver : {"auto", "sdca", "pegasos"} or Auto, SDCA, Pegasos, default="auto"
+        The method. "auto" starts as Pegasos, goes on as SDCA and ends with Newton's method where that is cheaper.
+        ``solver=Pegasos(k=100)`` sets parameters of the method, ``solver__k`` searches over them.
     warm_start : bool, default=False
         Whether `fit` goes on from the current weights and step number. If `lam` changed, both are kept.
     n_jobs : int or None, default=None
@@ -124,7 +124,7 @@ class PegasosClassifier(ClassifierMixin, LinearModel):  # type: ignore[misc]
         tol: float = 1e-3,
         max_epochs: float = 1000,
         max_time: float | None = None,
-        solver: str | Pegasos = "pegasos",
+        solver: Any = "auto",
         warm_start: bool = False,
         n_jobs: int | None = None,
         random_state: Any = None,

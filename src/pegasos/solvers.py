@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
 
 from . import _core
-from ._problem import Fit, Problem, Start, Stop
-from ._rules import Exactly, Integer, OneOf, OrNone, Rule, check
+from ._problem import Fit, Floats, Problem, Start, Stop
+from ._rules import Exactly, Flag, Integer, OneOf, OrNone, Rule, check
 
 _MOST_STEPS = 2**62
 
@@ -60,7 +60,7 @@ class Pegasos(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type 
     Mathematical Programming 127, 2011.
     """
 
-    _rules: dict[str, Rule] = {  # noqa: RUF012  # read only
+    _rules: ClassVar[dict[str, Rule]] = {
         "k": Integer(1),
         "T": OrNone(Integer(1)),
         "sampling": OneOf(("blocks", "permutation", "iid"), later=("fixed", "subsets")),
@@ -115,7 +115,9 @@ class Pegasos(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type 
         t = start.steps
         c = 1.0 / (problem.lam * t) if t else 1.0
         v = start.w / c if t else np.zeros(problem.dim)
-        counts = np.zeros(problem.rows.shape[0]) if start.parts is None else start.parts / c
+        counts = np.zeros(problem.rows.shape[0])
+        if start.dual is not None:
+            counts += start.dual * problem.per_dual(start.lam) / c
         state = _core.State(v, counts, c, t)
         found = _core.pegasos_fit(problem.native(), self._options(problem, stop, t, seed), state, stop.watch())
         return Fit(
@@ -126,7 +128,7 @@ class Pegasos(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type 
             converged=found["converged"],
             interrupted=found["interrupted"],
             error=found["error"],
-            parts=counts * state.c,
+            dual=_divide(counts * state.c, problem.per_dual(problem.lam)),
         )
 
     def _options(self, problem: Problem, stop: Stop, t: int, seed: int) -> _core.PegasosOptions:
@@ -152,15 +154,96 @@ class Pegasos(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type 
         return self.T is not None
 
 
-NAMED = {"pegasos": Pegasos}
+def _divide(parts: Floats, unit: Floats | float) -> Floats:
+    """parts / unit, 0 for rows of weight zero."""
+    return np.divide(parts, unit, out=np.zeros_like(parts), where=np.asarray(unit) > 0)
 
 
-def solver_of(solver: Any) -> Pegasos:
+class _Dual(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type hints
+    """What the dual solvers share."""
+
+    _rules: ClassVar[dict[str, Rule]]
+    _pegasos_first = False
+    _second_order = False
+    sampling = "blocks"
+
+    def check(self, problem: Problem, stop: Stop) -> None:
+        """Refuse what cannot work, before anything runs."""
+        check(self._rules, self)
+
+    def solve(self, problem: Problem, stop: Stop, start: Start, seed: int) -> Fit:
+        """Maximise the dual, from the dual variables in `start` where there are any."""
+        a = np.zeros(problem.rows.shape[0]) if start.dual is None else start.dual.copy()
+        w = np.zeros(problem.dim)
+        options = _core.DualOptions(
+            sampling=self.sampling,
+            seed=seed,
+            shrinking=self.shrinking,
+            pegasos_first=self._pegasos_first,
+            second_order=self._second_order,
+            tol=stop.tol * problem.at_zero,
+            max_epochs=min(stop.max_epochs, 1e18),
+        )
+        state = _core.Dual(a, w)
+        found = _core.dual_fit(problem.native(), options, state, stop.threads, stop.watch())
+        return Fit(
+            w=w,
+            steps=start.steps + state.visits,
+            epochs=state.visits / problem.m,
+            history=found["history"],
+            converged=found["converged"],
+            interrupted=found["interrupted"],
+            error=found["error"],
+            dual=a,
+        )
+
+    @property
+    def fixed_steps(self) -> bool:
+        return False
+
+
+class SDCA(_Dual):
+    """Stochastic dual coordinate ascent.
+
+    Parameters
+    ----------
+    sampling : {"blocks", "permutation"}, default="blocks"
+        The order of the rows in an epoch, as in `Pegasos`.
+    shrinking : bool, default=True
+        Whether rows that have settled at a bound sit out until the proof.
+    """
+
+    _rules: ClassVar[dict[str, Rule]] = {"sampling": OneOf(("blocks", "permutation")), "shrinking": Flag()}
+
+    def __init__(self, sampling: str = "blocks", shrinking: bool = True) -> None:
+        self.sampling = sampling
+        self.shrinking = shrinking
+
+
+class Auto(_Dual):
+    """Starts as Pegasos, goes on as SDCA, ends with Newton's method where that is cheaper; certified all along.
+
+    Parameters
+    ----------
+    shrinking : bool, default=True
+        Whether rows that have settled at a bound sit out until the proof.
+    """
+
+    _rules: ClassVar[dict[str, Rule]] = {"shrinking": Flag()}
+    _pegasos_first = True
+    _second_order = True
+
+    def __init__(self, shrinking: bool = True) -> None:
+        self.shrinking = shrinking
+
+
+NAMED = {"pegasos": Pegasos, "sdca": SDCA, "auto": Auto}
+
+
+def solver_of(solver: Any) -> Any:
     """The solver object behind the `solver` parameter."""
-    if isinstance(solver, Pegasos):
+    if isinstance(solver, (Pegasos, _Dual)):
         return solver
     if isinstance(solver, str) and solver in NAMED:
         return NAMED[solver]()
-    if solver in ("sdca", "auto"):
-        raise ValueError(f"solver={solver!r} is planned, but not available yet; use solver='pegasos'.")
-    raise ValueError(f"solver must be 'pegasos' or a Pegasos(...) object, got {solver!r}.")
+    raise ValueError(f"solver must be 'auto', 'sdca', 'pegasos', or an Auto, SDCA or Pegasos object, got {solver!r}.")

@@ -1,5 +1,5 @@
 // The list of losses. To add one:
-//   1. copy hinge.hpp, give it its name, value, slope, conjugate and feasible;
+//   1. copy hinge.hpp, give it its name, value, slope, conjugate, feasible, ascend, softness, violation and settled;
 //   2. include it here and append it to Losses;
 //   3. give it a row in src/pegasos/losses.py and a line in CHANGELOG.md.
 // Solvers, certificates and contract tests pick it up from here.
@@ -21,6 +21,10 @@ concept Loss = requires(const L loss, double s, double y, double a) {
   { loss.slope(s, y) } -> std::same_as<double>;
   { loss.conjugate(a, y) } -> std::same_as<double>;
   { loss.feasible(a, y) } -> std::same_as<double>;
+  { loss.ascend(a, s, y, s) } -> std::same_as<double>;
+  { loss.softness(a, y, s) } -> std::same_as<double>;
+  { loss.violation(a, s, y) } -> std::same_as<double>;
+  { loss.settled(a, s, y, s) } -> std::same_as<bool>;
 };
 
 template <Loss... L>

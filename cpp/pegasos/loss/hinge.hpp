@@ -23,6 +23,30 @@ struct Hinge {
     const double alpha = a * y;
     return alpha < 0 ? 0 : alpha > 1 ? y : a;
   }
+
+  // The dual step: the a that maximises -loss*(-a) - (a - old) s - curvature/2 (a - old)^2.
+  PEG_HD double ascend(double old, double s, double y, double curvature) const {
+    const double alpha = old * y + (1 - y * s) / curvature;
+    return alpha > 0 ? (alpha < 1 ? alpha * y : y) : 0;
+  }
+
+  // How fast ascend's answer falls with s: 1 / (curvature + second derivative of the conjugate), 0 at a bound.
+  PEG_HD double softness(double a, double y, double curvature) const {
+    const double alpha = a * y;
+    return alpha > 0 && alpha < 1 ? 1 / curvature : 0;
+  }
+
+  // How far a is from what s asks for, in units of the margin: the projected gradient of the dual.
+  PEG_HD double violation(double a, double s, double y) const {
+    const double h = 1 - y * s, alpha = a * y;
+    return h > 0 ? (alpha < 1 ? h : 0) : (alpha > 0 ? -h : 0);
+  }
+
+  // Whether a is at a bound, with the margin on its side by more than `slack`: such rows rarely move again.
+  PEG_HD bool settled(double a, double s, double y, double slack) const {
+    const double h = 1 - y * s, alpha = a * y;
+    return (alpha == 0 && h < -slack) || (alpha == 1 && h > slack);
+  }
 };
 
 }  // namespace pegasos

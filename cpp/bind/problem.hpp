@@ -1,0 +1,68 @@
+// A problem as Python states it, and how to get at its exact types.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+
+#include "arrays.hpp"
+#include "pegasos/loss/all.hpp"
+#include "pegasos/problem.hpp"
+#include "watch.hpp"
+
+struct PyProblem {
+  PyRows rows;
+  double bias;
+  Vec<int32_t> codes;
+  int32_t positive;
+  std::optional<Vec<double>> s;
+  std::optional<Vec<uint32_t>> listed;
+  double total, lam;
+  std::string loss;
+
+  // f(problem, loss) with both of their exact types.
+  template <class F>
+  void visit(F&& f) const {
+    rows.visit(bias, [&](const auto& r) {
+      pegasos::Problem<std::remove_cvref_t<decltype(r)>> p{r, {}, lam};
+      p.y = pegasos::Labels{{}, span_of(codes), positive};
+      if (s) p.s = span_of(*s);
+      if (listed) p.listed = span_of(*listed);
+      p.total = total;
+      pegasos::with_loss(loss, [&](const auto& l) { f(p, l); });
+    });
+  }
+
+  // Sizes that do not fit would read past the end: an error of ours, never of a user.
+  void check() const {
+    const auto m = size_t(rows.size());
+    if (codes.size() != m || (s && s->size() != m))
+      throw std::invalid_argument("labels or weights do not fit the rows");
+    if (listed)
+      for (const uint32_t i : span_of(*listed))
+        if (i >= rows.size()) throw std::invalid_argument("a listed row does not exist");
+    if (m == 0 || (listed && listed->size() == 0)) throw std::invalid_argument("no rows");
+    visit([](const auto&, const auto&) {});
+  }
+};
+
+inline void check_dim(const PyProblem& p, size_t size) {
+  if (size != size_t(p.rows.n_features()) + 1) throw std::invalid_argument("the weights do not fit the rows");
+}
+
+// What every solver hands back.
+inline nb::dict result_of(const std::vector<pegasos::Checkpoint>& history, bool converged, const pegasos::Watch& watch,
+                          const PyWatch& outside) {
+  std::vector<double> lines;
+  for (const pegasos::Checkpoint& line : history)
+    lines.insert(lines.end(), {line.seconds, double(line.steps), line.objective, line.dual});
+  nb::dict result;
+  result["history"] = to_numpy(std::move(lines), {history.size(), size_t(4)});
+  result["converged"] = converged;
+  result["interrupted"] = watch.interrupted() || !outside.error.is_none();
+  result["error"] = outside.error;
+  return result;
+}

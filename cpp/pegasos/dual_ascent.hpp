@@ -1,0 +1,214 @@
+// Stochastic dual coordinate ascent, one epoch at a time.
+//
+//   max_a D(a) = -(1/S) sum_i s_i loss*(-a_i) - lam/2 ||w(a)||^2,   w(a) = u / (lam S),   u = sum_i s_i a_i x_i
+//
+// A visit to row i maximises D over a_i alone (Hsieh et al. 2008; the SDCA of section 7 of the paper). An epoch from
+// zero may let S grow: the sum is then over the rows seen so far, w shrinks by (t-1)/t as in Fig. 1, and the step is
+// that of Pegasos cut to a feasible a ("modified SGD", Shalev-Shwartz & Zhang 2013).
+//
+// Shrinking: a row at a bound whose margin exceeds the last epoch's largest violation sits out until the proof.
+//
+// Replicas: two copies of u take a chunk of rows each, then their changes are added up. Two, whatever the number of
+// threads: the model has the same bytes for all of them. Along the joint change D is at least a parabola; where its
+// top lies before the full change, the change is cut there. So no merge lowers D.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "loss/all.hpp"
+#include "problem.hpp"
+#include "sampler.hpp"
+#include "team.hpp"
+
+namespace pegasos {
+
+// What the rows of an epoch looked like when they were visited.
+struct Tally {
+  double gap = 0;        // sum_i s_i (loss + conjugate + a score): S times the duality gap, were w to stand still
+  double violation = 0;  // the largest
+  double squares = 0;    // sum of their squares
+  double weight = 0;     // sum_i s_i
+  double ascent = 0;     // sum_i s_i (conjugate before - after)
+  int64_t rows = 0, nonzeros = 0;
+
+  void add(const Tally& other) {
+    gap += other.gap;
+    violation = std::max(violation, other.violation);
+    squares += other.squares;
+    weight += other.weight;
+    ascent += other.ascent;
+    rows += other.rows;
+    nonzeros += other.nonzeros;
+  }
+};
+
+template <class Rows, Loss L>
+class DualAscent {
+ public:
+  // a: a feasible dual variable for each row; u belongs to it.
+  DualAscent(const Problem<Rows>& problem, const L& loss, std::span<double> a, std::span<double> u, Team& team)
+      : p_(problem), loss_(loss), a_(a), u_(u), team_(team), q_(a.size(), unknown) {
+    plan_replicas();
+  }
+
+  bool all_active() const { return shrunk_to_.empty(); }
+  int64_t active_rows() const { return all_active() ? p_.m() : int64_t(shrunk_to_.size()); }
+
+  // One pass over the active rows; growing: S counts the rows seen so far, and every a starts from zero.
+  // Returns false when the watch says stop; a and u are in step then, too.
+  bool epoch(Sampling sampling, Stream draws, bool growing, Tally& tally, Watch& watch) {
+    const Population active{active_rows(), all_active() ? p_.listed : std::span<const uint32_t>(shrunk_to_), {}};
+    std::vector<Sampler> samplers(size_t(replicas_), Sampler(sampling, draws.at(0), active));
+    tally = {};
+    double total = growing ? 0 : p_.total;
+    bool go_on = true;
+    for (int64_t at = 0; at < active.m && go_on;) {
+      // While S is small a row moves w a lot, and two replicas would both overshoot.
+      const int64_t chunk = growing ? std::clamp(at / 8, std::min<int64_t>(512, chunk_), chunk_) : chunk_;
+      const bool split = replicas_ == 2 && active.m - at > chunk && (at > 0 || !growing);
+      const int64_t half = std::min(at + chunk, active.m), end = split ? std::min(half + chunk, active.m) : half;
+      if (!split) {
+        visit(samplers[0], at, half, u_, total, growing, chunk_tally_[0], nullptr);
+      } else {
+        team_.each(2, [&](int64_t r) {
+          const auto i = size_t(r);
+          std::copy(u_.begin(), u_.end(), copies_[i].begin());
+          visit(samplers[i], r == 0 ? at : half, r == 0 ? half : end, copies_[i], total, growing, chunk_tally_[i],
+                &changes_[i]);
+        });
+        chunk_tally_[0].add(chunk_tally_[1]);
+        merge(growing ? total + chunk_tally_[0].weight : p_.total);
+      }
+      if (growing) total += chunk_tally_[0].weight;
+      tally.add(chunk_tally_[0]);
+      go_on = watch.go_on(chunk_tally_[0].nonzeros);
+      at = end;
+    }
+    return go_on;
+  }
+
+  // Lets rows sit out that were settled when the last epoch visited them.
+  void shrink(double slack) {
+    slack_ = slack;
+    std::vector<uint32_t> left;
+    const int64_t m = active_rows();
+    for (int64_t j = 0; j < m; ++j) {
+      const int64_t i = all_active() ? (p_.listed.empty() ? j : p_.listed[size_t(j)]) : shrunk_to_[size_t(j)];
+      if (!settled_[size_t(i)]) left.push_back(uint32_t(i));
+    }
+    if (int64_t(left.size()) < m && !left.empty()) shrunk_to_ = std::move(left);
+  }
+
+  void activate_all() {
+    shrunk_to_.clear();
+    slack_ = std::numeric_limits<double>::infinity();
+  }
+
+ private:
+  static constexpr float unknown = -1;
+  struct Change {
+    uint32_t row;
+    double before;
+  };
+
+  // A merge reads and writes u a few times: chunks must outweigh it. Ctrl-C waits for a chunk: it must not be long.
+  void plan_replicas() {
+    const double row = std::max(1.0, double(p_.rows.nonzeros()) / double(std::max<int64_t>(1, p_.rows.size())));
+    const double useful = 12.0 * double(p_.rows.dim()) / row, quick = 4e6 / row;
+    chunk_ = int64_t(std::max({1.0, useful, std::min(4096.0, quick)}));
+    replicas_ = p_.m() >= 16 * chunk_ ? 2 : 1;
+    if (replicas_ == 1)
+      chunk_ = std::max<int64_t>(1, int64_t(quick));
+    else
+      for (auto& copy : copies_) copy.resize(u_.size());
+    settled_.resize(a_.size());
+  }
+
+  double norm2(const auto& row, int64_t i) {
+    float& known = q_[size_t(i)];
+    if (known != unknown) return double(known);
+    const double exact = row.norm2();
+    if (exact > 1e-30 && exact < 1e30) known = float(exact);  // as near as a step needs; others are computed anew
+    return exact;
+  }
+
+  void visit(Sampler& sampler, int64_t from, int64_t to, std::span<double> u, double total, bool growing, Tally& tally,
+             std::vector<Change>* changes) {
+    tally = {};
+    if (changes) changes->clear();
+    constexpr int64_t block = 512, ahead = Sampler::bucket_rows;
+    std::array<Sampler::Pick, block> picks;
+    double scale = 1 / (p_.lam * total);
+    for (int64_t begin = from; begin < to; begin += block) {
+      const auto n = size_t(std::min(block, to - begin));
+      sampler.fill(uint64_t(begin), std::span(picks).first(n));
+      for (size_t j = 0; j < n; ++j) {
+        const int64_t i = picks[j].row;
+        p_.rows.prefetch(picks[std::min(j + size_t(ahead), n - 1)].fetch);
+        const auto row = p_.rows[i];
+        const double y = p_.y[i], s = p_.weight(i), old = a_[size_t(i)];
+        if (growing) scale = 1 / (p_.lam * (total += s));
+        const double score = scale * row.dot(u.data());
+        const double conjugate = loss_.conjugate(old, y);
+        tally.gap += s * (loss_.value(score, y) + conjugate + old * score);
+        tally.weight += s;
+        tally.nonzeros += row.size();
+        const double violation = loss_.violation(old, score, y);
+        tally.violation = std::max(tally.violation, violation);
+        tally.squares += violation * violation;
+        settled_[size_t(i)] = loss_.settled(old, score, y, slack_);
+        const double now = loss_.ascend(old, score, y, s * scale * norm2(row, i));
+        if (now == old) continue;
+        if (changes) changes->push_back({uint32_t(i), old});
+        tally.ascent += s * (conjugate - loss_.conjugate(now, y));
+        a_[size_t(i)] = now;
+        row.axpy(s * (now - old), u.data());
+      }
+    }
+    tally.rows = to - from;
+  }
+
+  // u <- u + theta (change of replica 0 + change of replica 1), theta = 1 unless D would pass its top before.
+  void merge(double total) {
+    double *u = u_.data(), *u0 = copies_[0].data(), *u1 = copies_[1].data();
+    const auto dim = int64_t(u_.size());
+    double along = 0, square = 0;
+    for (int64_t j = 0; j < dim; ++j) {
+      const double change = (u0[j] - u[j]) + (u1[j] - u[j]);
+      along += u[j] * change;
+      square += change * change;
+      u0[j] = change;
+    }
+    const double theta = (chunk_tally_[0].ascent * p_.lam * total - along) / square;
+    if (theta >= 1 || square == 0) {
+      for (int64_t j = 0; j < dim; ++j) u[j] += u0[j];
+      return;
+    }
+    const double part = std::max(0.0, theta);
+    for (int64_t j = 0; j < dim; ++j) u[j] += part * u0[j];
+    for (const auto& replica : changes_)
+      for (const auto& [i, before] : replica) a_[i] = before + part * (a_[i] - before);
+  }
+
+  const Problem<Rows>& p_;
+  const L& loss_;
+  std::span<double> a_, u_;
+  Team& team_;
+  std::vector<float> q_;             // squared norms of rows, as they become known
+  std::vector<uint8_t> settled_;     // of each row, at its last visit
+  std::vector<uint32_t> shrunk_to_;  // the active rows, ascending; empty: all
+  double slack_ = std::numeric_limits<double>::infinity();
+  int replicas_ = 1;
+  int64_t chunk_ = 0;
+  std::array<std::vector<double>, 2> copies_;
+  std::array<std::vector<Change>, 2> changes_;
+  std::array<Tally, 2> chunk_tally_;
+};
+
+}  // namespace pegasos

@@ -1,0 +1,178 @@
+// The second-order finish, for problems on which coordinate ascent crawls: lam * m far below 1, columns of very
+// different scale, nearly collinear ones.
+//
+// Proximal point steps in the dual (Rockafellar 1976): with a centre c and a curvature q the row's dual variable is
+// a_i(score) = loss.ascend(c_i, score, y, q), a continuous function of the score, and w solves
+//   lam w = sum_i p_i a_i(<w, x_i>) x_i,   p_i = s_i / S,
+// the gradient of a smooth strongly convex function set to zero. Newton's method with an exact line search does that
+// in a few steps; its matrix is lam I + sum_i p_i softness_i x_i x_i^T over the rows that are not at a bound. The gap
+// left is at most about q, and the next centre is better: a few rounds reach the rounding floor.
+//
+// Why the last step is taken in (w, a) jointly, without recomputing a from the scores: a score is known to 1e-16, so
+// a_i would carry 1e-16 / q of noise, which w(a) magnifies by ||x||^2 / lam.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <numeric>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "certificate.hpp"
+#include "newton_system.hpp"
+
+namespace pegasos {
+
+template <class Rows, Loss L>
+class Newton {
+ public:
+  Newton(const Problem<Rows>& problem, const L& loss, Watch& watch)
+      : p_(problem), loss_(loss), watch_(watch), system_(problem, watch) {}
+
+  // Needed once, before the first step: the mean square of every feature.
+  bool prepare() {
+    if (!spread_.empty()) return true;
+    spread_.assign(size_t(p_.rows.dim()), 0.0);
+    ridge_.resize(spread_.size());
+    for (int64_t i = 0; i < p_.rows.size(); ++i) {
+      if (share(size_t(i)) == 0) continue;
+      const auto row = p_.rows[i];
+      row.add_squares(share(size_t(i)), spread_.data());
+      if (!watch_.go_on(row.size())) return false;
+    }
+    return true;
+  }
+
+  // Row visits since the last call.
+  int64_t take_visits() { return std::exchange(visits_, 0); }
+
+  // One proximal point step: improves w and a, both in and out. Returns how many Newton steps it took, 0 when
+  // interrupted.
+  int step(std::span<double> w, std::span<double> a, double curvature) {
+    centre_.assign(a.begin(), a.end());
+    scores_.resize(a.size());
+    if (!scores(w, scores_)) return 0;
+    // With fewer free rows than features the matrix is all but singular, and its steps far too long. Damping keeps
+    // them sensible until enough rows are free.
+    double damping = 0;
+    int round = 1;
+    for (; round <= most_rounds; ++round) {
+      respond(a, curvature);
+      if (!direction(w, a, curvature, damping)) return 0;
+      const double decrement = std::inner_product(gradient_.begin(), gradient_.end(), change_.begin(), 0.0);
+      const double length = decrement > 0 ? line_search(w, curvature) : 0;
+      if (length == 0) break;
+      for (size_t j = 0; j < w.size(); ++j) w[j] -= length * change_[j];
+      for (size_t i = 0; i < a.size(); ++i) scores_[i] -= length * change_scores_[i];
+      if (length == 1 && damping == 0 && decrement < 1e-4 * curvature) break;
+      if (length < 0.1) damping = std::max(1e-3, damping * 10);
+      if (length == 1) damping = damping > 1e-4 ? damping / 10 : 0;
+    }
+    return settle(w, a, curvature) ? round : 0;
+  }
+
+  static constexpr int most_rounds = 40;
+
+ private:
+  double share(size_t i) const { return p_.weight(int64_t(i)) / p_.total; }
+
+  bool scores(std::span<const double> w, std::vector<double>& out) {
+    for (size_t i = 0; i < out.size(); ++i) {
+      if (share(i) == 0) continue;
+      const auto row = p_.rows[int64_t(i)];
+      out[i] = row.dot(w.data());
+      if (!watch_.go_on(row.size())) return false;
+    }
+    visits_ += p_.m();
+    return true;
+  }
+
+  // a_i and softness_i at the current scores.
+  void respond(std::span<double> a, double curvature) {
+    for (size_t i = 0; i < a.size(); ++i)
+      if (share(i) != 0) a[i] = loss_.ascend(centre_[i], scores_[i], p_.y[int64_t(i)], curvature);
+  }
+
+  // gradient_ = lam w - sum_i p_i a_i x_i.
+  void residual(std::span<const double> w, std::span<const double> a) {
+    gradient_.assign(w.size(), 0.0);
+    for (size_t i = 0; i < a.size(); ++i)
+      if (share(i) != 0 && a[i] != 0) p_.rows[int64_t(i)].axpy(-share(i) * a[i], gradient_.data());
+    for (size_t j = 0; j < w.size(); ++j) gradient_[j] += p_.lam * w[j];
+  }
+
+  // change_ = (H + damping diag(spread))^-1 gradient_ and its scores.
+  bool direction(std::span<const double> w, std::span<const double> a, double curvature, double damping) {
+    residual(w, a);
+    free_.clear();
+    for (size_t i = 0; i < a.size(); ++i) {
+      if (share(i) == 0) continue;
+      const double soft = loss_.softness(a[i], p_.y[int64_t(i)], curvature);
+      if (soft > 0) free_.push_back({int64_t(i), share(i) * soft});
+    }
+    for (size_t j = 0; j < ridge_.size(); ++j) ridge_[j] = p_.lam + damping * spread_[j];
+    if (!system_.build(free_, ridge_) || !system_.solve(gradient_, change_)) return false;
+    change_scores_.resize(a.size());
+    return scores(change_, change_scores_);
+  }
+
+  // Slope at w - length * change, divided by -1: positive while the function still falls.
+  double falling(std::span<const double> w, double length, double curvature) const {
+    double s = 0;
+    for (size_t j = 0; j < w.size(); ++j) s += p_.lam * (w[j] - length * change_[j]) * change_[j];
+    for (size_t i = 0; i < scores_.size(); ++i) {
+      if (share(i) == 0) continue;
+      const double score = scores_[i] - length * change_scores_[i];
+      s -= share(i) * loss_.ascend(centre_[i], score, p_.y[int64_t(i)], curvature) * change_scores_[i];
+    }
+    return s;
+  }
+
+  // The length at which the function along the direction is lowest, roughly: it is convex, its slope continuous.
+  double line_search(std::span<const double> w, double curvature) const {
+    const double at_start = falling(w, 0, curvature);
+    if (!(at_start > 0)) return 0;
+    double low = 0, high = 1, at_low = at_start, at_high = falling(w, 1, curvature);
+    if (std::abs(at_high) <= 0.5 * at_start) return 1;
+    for (int i = 0; at_high > 0 && i < 40; ++i) {
+      low = high, at_low = at_high;
+      high *= 2, at_high = falling(w, high, curvature);
+    }
+    for (int i = 0; i < 30; ++i) {
+      const double guess = i % 3 == 2 ? (low + high) / 2 : low + (high - low) * at_low / (at_low - at_high);
+      const double here = falling(w, guess, curvature);
+      if (std::abs(here) <= 0.1 * at_start) return guess;
+      (here > 0 ? low : high) = guess;
+      (here > 0 ? at_low : at_high) = here;
+    }
+    return low;
+  }
+
+  // Newton steps in (w, a) jointly until lam w = sum p a x holds as well as rounding allows.
+  bool settle(std::span<double> w, std::span<double> a, double curvature) {
+    respond(a, curvature);
+    for (int round = 0; round < 3; ++round) {
+      if (!direction(w, a, curvature, 0)) return false;
+      for (size_t j = 0; j < w.size(); ++j) w[j] -= change_[j];
+      for (const auto& [i, weight] : free_) {
+        const double now = a[size_t(i)] + weight / share(size_t(i)) * change_scores_[size_t(i)];
+        a[size_t(i)] = loss_.feasible(now, p_.y[i]);
+      }
+    }
+    return true;
+  }
+
+  const Problem<Rows>& p_;
+  const L& loss_;
+  Watch& watch_;
+  NewtonSystem<Rows> system_;
+  std::vector<FreeRow> free_;
+  std::vector<double> spread_, ridge_;
+  std::vector<double> centre_, scores_, gradient_, change_, change_scores_;
+  int64_t visits_ = 0;
+};
+
+}  // namespace pegasos

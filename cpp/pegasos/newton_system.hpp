@@ -1,0 +1,171 @@
+// Solves (diag(ridge) + sum_i weight_i x_i x_i^T) change = gradient over a few rows, by whichever way is cheapest:
+// a matrix over the features, a matrix over the rows (Woodbury), or, where both are too large, conjugate gradients.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "certificate.hpp"
+#include "cholesky.hpp"
+#include "problem.hpp"
+
+namespace pegasos {
+
+struct FreeRow {
+  int64_t i;
+  double weight;
+};
+
+template <class Rows>
+class NewtonSystem {
+ public:
+  NewtonSystem(const Problem<Rows>& problem, Watch& watch) : p_(problem), watch_(watch) {}
+
+  // Operations of one build and solve with that many free rows.
+  static double cost(const Problem<Rows>& p, double rows) {
+    const double row = std::max(1.0, double(p.rows.nonzeros()) / double(std::max<int64_t>(1, p.rows.size())));
+    const double dim = double(p.rows.dim());
+    const double by_features = dim <= most ? rows * row * row / 2 + dim * dim * dim / 6 : 1e300;
+    const double by_rows = rows <= most ? rows * rows * row / 2 + rows * rows * rows / 6 : 1e300;
+    return std::min({by_features, by_rows, 200 * 2 * rows * row});
+  }
+
+  bool build(std::span<const FreeRow> rows, std::span<const double> ridge) {
+    rows_ = rows;
+    ridge_ = ridge;
+    const double n = double(rows.size()), dim = double(p_.rows.dim());
+    // Over the features, scaling makes columns of any size equal. Over the rows, large columns drown small ones: only
+    // where there are many features.
+    if (n <= most && n < dim && dim > 300) {
+      way_ = Way::rows;
+      return build_over_rows();
+    }
+    if (dim <= most) {
+      way_ = Way::features;
+      return build_over_features();
+    }
+    way_ = Way::gradients;
+    diagonal_.assign(ridge.begin(), ridge.end());
+    for (const auto& [i, weight] : rows) p_.rows[i].add_squares(weight, diagonal_.data());
+    return true;
+  }
+
+  bool solve(std::span<const double> gradient, std::vector<double>& change) {
+    change.assign(gradient.size(), 0.0);
+    if (way_ == Way::gradients) return conjugate_gradients(gradient, change);
+    std::vector<double> left(gradient.begin(), gradient.end()), product, correction;
+    for (int round = 0; round < 2; ++round) {  // the second round refines what rounding left
+      correction.assign(left.begin(), left.end());
+      if (way_ == Way::features) {
+        factor_.solve(correction);
+      } else {
+        solve_over_rows(correction);
+      }
+      for (size_t j = 0; j < change.size(); ++j) change[j] += correction[j];
+      if (round == 0) {
+        multiply(change, product);
+        for (size_t j = 0; j < left.size(); ++j) left[j] = gradient[j] - product[j];
+      }
+    }
+    return true;
+  }
+
+ private:
+  static constexpr double most = 3000;
+  enum class Way { rows, features, gradients };
+
+  void multiply(std::span<const double> x, std::vector<double>& out) const {
+    out.resize(x.size());
+    for (size_t j = 0; j < x.size(); ++j) out[j] = ridge_[j] * x[j];
+    for (const auto& [i, weight] : rows_) {
+      const auto row = p_.rows[i];
+      row.axpy(weight * row.dot(x.data()), out.data());
+    }
+  }
+
+  bool build_over_features() {
+    const int64_t n = p_.rows.dim();
+    std::vector<double> A(size_t(n * n));
+    for (const auto& [i, weight] : rows_) {
+      const auto row = p_.rows[i];
+      row.rank_one(weight, A.data());
+      if (!watch_.go_on(row.size() * row.size() / 4)) return false;
+    }
+    for (int64_t j = 0; j < n; ++j) A[size_t(j * n + j)] += ridge_[size_t(j)];
+    return factor_.factor(std::move(A), n, watch_);
+  }
+
+  // With R = diag(ridge), W = diag(weights) and X the free rows:
+  // H^-1 g = R^-1 (g - X^T (W^-1 + X R^-1 X^T)^-1 X R^-1 g).
+  bool build_over_rows() {
+    const auto n = int64_t(rows_.size());
+    std::vector<double> A(size_t(n * n)), vector(size_t(p_.rows.dim()));
+    for (int64_t r = 0; r < n; ++r) {
+      std::fill(vector.begin(), vector.end(), 0.0);
+      const auto row = p_.rows[rows_[size_t(r)].i];
+      row.axpy(1.0, vector.data());
+      divide(vector);
+      for (int64_t j = 0; j <= r; ++j) A[size_t(r * n + j)] = p_.rows[rows_[size_t(j)].i].dot(vector.data());
+      A[size_t(r * n + r)] += 1 / rows_[size_t(r)].weight;
+      if (!watch_.go_on(row.size() * r + p_.rows.dim())) return false;
+    }
+    return factor_.factor(std::move(A), n, watch_);
+  }
+
+  void solve_over_rows(std::vector<double>& g) const {
+    std::vector<double> b, scaled(g);
+    divide(scaled);
+    for (const auto& [i, weight] : rows_) b.push_back(p_.rows[i].dot(scaled.data()));
+    factor_.solve(b);
+    for (size_t r = 0; r < b.size(); ++r) p_.rows[rows_[r].i].axpy(-b[r], g.data());
+    divide(g);
+  }
+
+  void divide(std::vector<double>& g) const {
+    for (size_t j = 0; j < g.size(); ++j) g[j] /= ridge_[j];
+  }
+
+  // Preconditioned by the diagonal; stops when the residual has fallen a thousandfold.
+  bool conjugate_gradients(std::span<const double> gradient, std::vector<double>& x) {
+    const size_t n = gradient.size();
+    std::vector<double> r(gradient.begin(), gradient.end()), z(n), direction(n), product;
+    double rz = 0;
+    auto precondition = [&] {
+      double sum = 0;
+      for (size_t j = 0; j < n; ++j) sum += r[j] * (z[j] = r[j] / diagonal_[j]);
+      return sum;
+    };
+    rz = precondition();
+    direction = z;
+    const double enough = 1e-6 * rz;
+    for (int round = 0; round < 300 && rz > enough; ++round) {
+      multiply(direction, product);
+      double curvature = 0;
+      for (size_t j = 0; j < n; ++j) curvature += direction[j] * product[j];
+      if (!(curvature > 0)) break;
+      const double length = rz / curvature;
+      for (size_t j = 0; j < n; ++j) {
+        x[j] += length * direction[j];
+        r[j] -= length * product[j];
+      }
+      const double before = rz;
+      rz = precondition();
+      for (size_t j = 0; j < n; ++j) direction[j] = z[j] + rz / before * direction[j];
+      if (!watch_.go_on(int64_t(n) + int64_t(rows_.size()) * 50)) return false;
+    }
+    return true;
+  }
+
+  const Problem<Rows>& p_;
+  Watch& watch_;
+  std::span<const FreeRow> rows_;
+  std::span<const double> ridge_;
+  Cholesky factor_;
+  Way way_ = Way::features;
+  std::vector<double> diagonal_;
+};
+
+}  // namespace pegasos

@@ -1,0 +1,212 @@
+// The dual solvers: SDCA, and Auto, which starts as Pegasos, goes on as SDCA and ends with Newton's method where
+// coordinate ascent would crawl.
+//
+// In: the problem, a feasible dual variable for each row to start from. Out: w, the dual variables, and one checkpoint
+// for each exact certificate. The exact gap costs a pass over all rows, so it is taken only when the free running
+// estimate says that it pays off; the one at the end is always exact.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "certificate.hpp"
+#include "dual_ascent.hpp"
+#include "newton.hpp"
+
+namespace pegasos {
+
+struct DualOptions {
+  Sampling sampling = Sampling::blocks;
+  uint64_t seed = 0;
+  bool shrinking = true;
+  bool pegasos_first = false;  // Auto: the first epoch from zero is Pegasos
+  bool second_order = false;   // Auto: Newton's method where it is cheaper
+  double tol = 0;              // absolute
+  double max_epochs = 0;
+};
+
+struct DualState {
+  std::span<double> a;  // dual variables, feasible
+  std::span<double> w;  // out: the weights whose objective is reported
+  int64_t visits = 0;   // of rows, in this fit
+};
+
+struct DualFit {
+  std::vector<Checkpoint> history;
+  bool converged = false;
+};
+
+template <class Rows, Loss L>
+class DualSolver {
+ public:
+  DualSolver(const Problem<Rows>& problem, const L& loss, const DualOptions& options, DualState& state, Team& team,
+             Watch& watch)
+      : p_(problem),
+        loss_(loss),
+        o_(options),
+        state_(state),
+        watch_(watch),
+        u_(state.w.size()),
+        ascent_(problem, loss, state.a, u_, team),
+        newton_(problem, loss, watch) {}
+
+  template <class Report>
+  DualFit run(const Report& report) {
+    report_ = report;
+    const bool from_zero = std::all_of(state_.a.begin(), state_.a.end(), [](double a) { return a == 0; });
+    bool go_on = from_zero || rebuild();
+    if (go_on && from_zero && o_.pegasos_first) go_on = epoch(true);
+    while (go_on && !fit_.converged) {
+      if (epochs_done() >= o_.max_epochs) break;
+      go_on = epoch(false) && certify_if_it_pays();
+      const bool small = nonzeros_ < floor_below;
+      if (go_on && o_.second_order && (fit_.converged ? small : newton_pays())) go_on = finish(small);
+    }
+    conclude();
+    return std::move(fit_);
+  }
+
+ private:
+  // Problems as small as this are taken to the rounding floor: it costs milliseconds, and repeated fits agree.
+  static constexpr double floor_below = 2e6;
+
+  double epochs_done() const { return double(state_.visits) / double(p_.m()); }
+
+  // u from a.
+  bool rebuild() {
+    std::fill(u_.begin(), u_.end(), 0.0);
+    for (int64_t i = 0; i < p_.rows.size(); ++i) {
+      const double part = p_.weight(i) * state_.a[size_t(i)];
+      if (part == 0) continue;
+      const auto row = p_.rows[i];
+      row.axpy(part, u_.data());
+      if (!watch_.go_on(row.size())) return false;
+    }
+    return true;
+  }
+
+  bool epoch(bool growing) {
+    Tally tally;
+    const bool whole = ascent_.epoch(o_.sampling, Stream(o_.seed).split(uint64_t(epoch_++)), growing, tally, watch_);
+    state_.visits += tally.rows;
+    nonzeros_ += double(tally.nonzeros);
+    last_nonzeros_ = double(tally.nonzeros);
+    estimates_.push_back(tally.gap / p_.total);
+    if (growing) estimates_.clear();  // it looked back on a zero model
+    if (whole && o_.shrinking && !growing)
+      ascent_.shrink(std::min(tally.violation, 10 * std::sqrt(tally.squares / double(tally.rows))));
+    return whole;
+  }
+
+  bool certify_if_it_pays() {
+    if (estimates_.back() * trust_ > o_.tol) return true;
+    std::vector<double> w(u_.size());
+    for (size_t j = 0; j < w.size(); ++j) w[j] = u_[j] / (p_.lam * p_.total);
+    if (!certify_now(w, state_.a)) return false;
+    trust_ = std::clamp(gap_ / estimates_.back(), 0.05, 2.0);
+    if (!fit_.converged) ascent_.activate_all();
+    return true;
+  }
+
+  // Takes the exact certificate of (w, a), keeps the better w and the better bound.
+  bool certify_now(std::span<const double> w, std::span<const double> a) {
+    const auto found = certify(p_, loss_, w, [&](int64_t i) { return a[size_t(i)]; }, watch_, u_);
+    if (!found) return false;
+    nonzeros_ += double(p_.rows.nonzeros());
+    if (found->objective < objective_) {
+      objective_ = found->objective;
+      std::copy(w.begin(), w.end(), state_.w.begin());
+    }
+    dual_ = std::max(dual_, found->dual);
+    gap_ = found->objective - found->dual;
+    fit_.history.push_back({watch_.seconds(), state_.visits, objective_, dual_});
+    fit_.converged = objective_ - dual_ <= o_.tol;
+    return report_(fit_.history.back());
+  }
+
+  // Compares what is left for coordinate ascent, at its recent pace, with what Newton's method costs.
+  bool newton_pays() {
+    if (!o_.second_order || estimates_.size() < size_t(wait_)) return false;
+    const double now = estimates_.back(), before = estimates_[estimates_.size() - 4];
+    const double pace = std::log(before / now) / 3, left = std::log(now / std::max(o_.tol, 1e-15));
+    const double epochs_left = pace > 1e-6 ? left / pace : 1e6;
+    if (epochs_left < 5) return false;
+    double free_rows = 0;
+    for (int64_t i = 0; i < p_.rows.size(); ++i)
+      free_rows += p_.weight(i) > 0 && loss_.softness(state_.a[size_t(i)], p_.y[i], 1.0) > 0;
+    const double step = 0.25 * NewtonSystem<Rows>::cost(p_, free_rows) + 5 * double(p_.rows.nonzeros());
+    return epochs_left * last_nonzeros_ > 15 * step;
+  }
+
+  // Proximal Newton steps until tol, or until the gap stops falling when `to_the_floor`.
+  bool finish(bool to_the_floor) {
+    std::vector<double> w(u_.size()), a(state_.a.begin(), state_.a.end());
+    for (size_t j = 0; j < w.size(); ++j) w[j] = u_[j] / (p_.lam * p_.total);
+    if (!newton_.prepare() || !certify_now(w, a)) return false;
+    std::vector<double> kept_w = w;
+    double best = gap_;
+    // The smaller the curvature, the nearer the answer and the harder the step: it falls as fast as steps stay easy.
+    double curvature = std::clamp(best / 10, 1e-11, 1.0);
+    for (int failures = 0; failures < 4 && (to_the_floor || !fit_.converged);) {
+      if (!(best > 1e-15 * std::abs(objective_))) break;
+      const int rounds = newton_.step(w, a, curvature);
+      if (rounds == 0) return false;
+      state_.visits += newton_.take_visits();
+      if (!certify_now(w, a)) return false;
+      if (gap_ < best) {
+        failures = gap_ < 0.9 * best ? 0 : failures + 1;
+        best = gap_;
+        std::copy(a.begin(), a.end(), state_.a.begin());
+        kept_w.assign(w.begin(), w.end());
+        curvature = std::max(curvature / (rounds < 12 ? 10 : 3), 1e-12);
+      } else {
+        ++failures;
+        std::copy(state_.a.begin(), state_.a.end(), a.begin());
+        std::copy(kept_w.begin(), kept_w.end(), w.begin());
+        curvature *= 5;
+      }
+    }
+    if (!rebuild()) return false;
+    ascent_.activate_all();
+    wait_ = estimates_.size() * 2 + 4;  // if it was not enough, coordinate ascent gets a longer turn
+    return true;
+  }
+
+  // The state to report, whatever stopped the fit. After an interrupt there is no time for a pass.
+  void conclude() {
+    const bool fresh = !fit_.history.empty() && fit_.history.back().steps == state_.visits;
+    if (watch_.out_of_time()) watch_.forgive_time();
+    if (fit_.converged || fresh) return;
+    std::vector<double> w(u_.size());
+    for (size_t j = 0; j < w.size(); ++j) w[j] = u_[j] / (p_.lam * p_.total);
+    if (watch_.interrupted()) {
+      std::copy(w.begin(), w.end(), state_.w.begin());
+    } else {
+      certify_now(w, state_.a);
+    }
+  }
+
+  const Problem<Rows>& p_;
+  const L& loss_;
+  const DualOptions& o_;
+  DualState& state_;
+  Watch& watch_;
+  std::vector<double> u_;
+  DualAscent<Rows, L> ascent_;
+  Newton<Rows, L> newton_;
+  DualFit fit_;
+  std::function<bool(const Checkpoint&)> report_;
+  std::vector<double> estimates_;  // of the gap, one per epoch
+  double trust_ = 0.6;             // exact gap over estimate, learnt
+  double objective_ = std::numeric_limits<double>::infinity(), dual_ = -objective_, gap_ = objective_;
+  double nonzeros_ = 0, last_nonzeros_ = 0;
+  int64_t epoch_ = 0;
+  size_t wait_ = 5;
+};
+
+}  // namespace pegasos
