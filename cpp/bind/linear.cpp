@@ -23,7 +23,8 @@ struct PyState {
   int64_t t;
 };
 
-nb::dict pegasos_fit(const PyProblem& problem, const PegasosOptions& options, PyState& state, PyWatch& outside) {
+nb::dict pegasos_fit(const PyProblem& problem, const PegasosOptions& options, PyState& state, int threads,
+                     PyWatch& outside) {
   check_dim(problem, state.v.size());
   if (state.counts.size() != size_t(problem.rows.size())) throw std::invalid_argument("counts do not fit the rows");
   PegasosState s{span_of(state.v), span_of(state.counts), state.c, state.t};
@@ -31,8 +32,11 @@ nb::dict pegasos_fit(const PyProblem& problem, const PegasosOptions& options, Py
   Watch watch = outside.make();
   {
     nb::gil_scoped_release nogil;
+    Team team(threads);
     problem.visit([&](const auto& p, const auto& loss) {
-      fit = PegasosSolver(p, loss, options, s, watch).run([&](const Checkpoint& line) { return outside.tell(line); });
+      fit = PegasosSolver(p, loss, options, s, team, watch).run([&](const Checkpoint& line) {
+        return outside.tell(line);
+      });
     });
   }
   state.c = s.c;
@@ -65,27 +69,29 @@ nb::dict dual_fit(const PyProblem& problem, const DualOptions& options, PyDual& 
 }
 
 // f(w) and the dual value of a, both exact; the dual values are clipped to what the loss allows.
-nb::tuple certify_now(const PyProblem& problem, Vec<double> w, Vec<double> dual) {
+nb::tuple certify_now(const PyProblem& problem, Vec<double> w, Vec<double> dual, int threads) {
   check_dim(problem, w.size());
   if (dual.size() != size_t(problem.rows.size())) throw std::invalid_argument("dual values do not fit the rows");
   Certificate found{};
   {
     nb::gil_scoped_release nogil;
+    Team team(threads);
     Watch watch(0, std::numeric_limits<double>::infinity(), {});
     problem.visit([&](const auto& p, const auto& loss) {
-      auto a = [&](int64_t i) { return loss.feasible(dual.data()[i], p.y[i]); };
-      found = *certify(p, loss, span_of(w), a, watch);
+      auto a = [&](int64_t i, double) { return loss.feasible(dual.data()[i], p.y[i]); };
+      found = *certify(p, loss, span_of(w), a, team, watch);
     });
   }
   return nb::make_tuple(found.objective, found.dual);
 }
 
-double objective_now(const PyProblem& problem, Vec<double> w) {
+double objective_now(const PyProblem& problem, Vec<double> w, int threads) {
   check_dim(problem, w.size());
   double f = 0;
   nb::gil_scoped_release nogil;
+  Team team(threads);
   Watch watch(0, std::numeric_limits<double>::infinity(), {});
-  problem.visit([&](const auto& p, const auto& loss) { f = *objective(p, loss, span_of(w), watch); });
+  problem.visit([&](const auto& p, const auto& loss) { f = *objective(p, loss, span_of(w), team, watch); });
   return f;
 }
 
@@ -121,8 +127,8 @@ void bind_linear(nb::module_& m) {
           },
           "rows"_a, nb::kw_only(), "bias"_a, "codes"_a.noconvert(), "positive"_a, "s"_a.noconvert().none(),
           "listed"_a.noconvert().none(), "total"_a, "lam"_a, "loss"_a)
-      .def("certify", &certify_now, "w"_a.noconvert(), "dual"_a.noconvert())
-      .def("objective", &objective_now, "w"_a.noconvert());
+      .def("certify", &certify_now, "w"_a.noconvert(), "dual"_a.noconvert(), "threads"_a = 1)
+      .def("objective", &objective_now, "w"_a.noconvert(), "threads"_a = 1);
 
   nb::class_<PegasosOptions>(m, "PegasosOptions")
       .def(
@@ -172,7 +178,7 @@ void bind_linear(nb::module_& m) {
           },
           nb::kw_only(), "started"_a, "give_up"_a, "polls_signals"_a, "stop"_a.noconvert(), "report"_a.none());
 
-  m.def("pegasos_fit", &pegasos_fit, "problem"_a, "options"_a, "state"_a, "watch"_a);
+  m.def("pegasos_fit", &pegasos_fit, "problem"_a, "options"_a, "state"_a, "threads"_a, "watch"_a);
   m.def("dual_fit", &dual_fit, "problem"_a, "options"_a, "state"_a, "threads"_a, "watch"_a);
   m.def("scores", &scores, "rows"_a, "W"_a.noconvert());
 }

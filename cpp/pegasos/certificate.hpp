@@ -7,13 +7,16 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <optional>
 #include <span>
+#include <thread>
 #include <vector>
 
 #include "loss/all.hpp"
 #include "problem.hpp"
+#include "team.hpp"
 
 namespace pegasos {
 
@@ -27,58 +30,72 @@ inline double squared_norm(std::span<const double> w) {
   return s;
 }
 
-// Rows are summed in chunks, chunks in order: the sum does not depend on who computes which chunk.
-inline constexpr int64_t chunk_rows = 4096;
+// Passes over all rows are cut in two halves, whatever the number of threads, and summed in a fixed order: the same
+// bytes for any of them.
+inline constexpr int64_t halves = 2;
 
-// f(w) and D(a) in one pass over the rows; dual(i) is a_i. Nothing when interrupted. Where the caller wants it, `kept`
-// receives u = sum_i s_i a_i x_i.
+// Calls visit(half, i, row) for every row that exists; nothing is promised about the order between the halves.
+// Returns false when interrupted: the first thread asks, and tells the others.
+template <class Rows, class Visit>
+bool over_rows(const Problem<Rows>& p, Team& team, Watch& watch, const Visit& visit) {
+  std::atomic<bool> go_on = true;
+  const auto asker = std::this_thread::get_id();
+  team.each(halves, [&](int64_t half) {
+    const int64_t n = p.rows.size(), from = n * half / halves, to = n * (half + 1) / halves;
+    constexpr int64_t piece = 512;
+    for (int64_t begin = from; begin < to && go_on; begin += piece) {
+      int64_t work = 0;
+      for (int64_t i = begin; i < std::min(begin + piece, to); ++i) {
+        if (p.weight(i) == 0) continue;
+        const auto row = p.rows[i];
+        visit(half, i, row);
+        work += row.size();
+      }
+      if (std::this_thread::get_id() == asker && !watch.go_on(work)) go_on = false;
+    }
+  });
+  return go_on;
+}
+
+// f(w) and D(a) in one pass over the rows; dual(i, score) is a_i. Nothing when interrupted. Where the caller wants it,
+// `kept` receives u = sum_i s_i a_i x_i.
 template <class Rows, Loss L, class Dual>
 std::optional<Certificate> certify(const Problem<Rows>& p, const L& loss, std::span<const double> w, const Dual& dual,
-                                   Watch& watch, std::span<double> kept = {}) {
-  std::vector<double> u(w.size());
-  double losses = 0, conjugates = 0;
-  for (int64_t from = 0; from < p.rows.size(); from += chunk_rows) {
-    double chunk_losses = 0, chunk_conjugates = 0;
-    int64_t work = 0;
-    for (int64_t i = from; i < std::min(from + chunk_rows, p.rows.size()); ++i) {
-      const double s = p.weight(i);
-      if (s == 0) continue;
-      const auto row = p.rows[i];
-      const double y = p.y[i], a = dual(i);
-      chunk_losses += s * loss.value(row.dot(w.data()), y);
-      chunk_conjugates += s * loss.conjugate(a, y);
-      if (a != 0) row.axpy(s * a, u.data());
-      work += row.size();
-    }
-    losses += chunk_losses;
-    conjugates += chunk_conjugates;
-    if (!watch.go_on(work)) return {};
-  }
-  // ||w(a)||^2 lam / 2 with the divisions outside the square: sums of s may be huge.
-  const double norm_of_u = std::sqrt(squared_norm(u)) / p.total;
+                                   Team& team, Watch& watch, std::span<double> kept = {}) {
+  struct alignas(64) Part {
+    std::vector<double> u;
+    double losses = 0, conjugates = 0;
+  } parts[halves];
+  for (Part& part : parts) part.u.resize(w.size());
+  const bool whole = over_rows(p, team, watch, [&](int64_t half, int64_t i, const auto& row) {
+    Part& part = parts[half];
+    const double s = p.weight(i), y = p.y[i], score = row.dot(w.data()), a = dual(i, score);
+    part.losses += s * loss.value(score, y);
+    part.conjugates += s * loss.conjugate(a, y);
+    if (a != 0) row.axpy(s * a, part.u.data());
+  });
+  if (!whole) return {};
+  std::vector<double>& u = parts[0].u;
+  for (size_t j = 0; j < u.size(); ++j) u[j] += parts[1].u[j];
   if (!kept.empty()) std::copy(u.begin(), u.end(), kept.begin());
-  return Certificate{p.lam / 2 * squared_norm(w) + losses / p.total,
-                     -conjugates / p.total - norm_of_u * norm_of_u / (2 * p.lam)};
+  // ||w(a)||^2 lam / 2 with the division inside the root: sums of s may be huge.
+  const double norm_of_u = std::sqrt(squared_norm(u)) / p.total;
+  return Certificate{p.lam / 2 * squared_norm(w) + (parts[0].losses + parts[1].losses) / p.total,
+                     -(parts[0].conjugates + parts[1].conjugates) / p.total - norm_of_u * norm_of_u / (2 * p.lam)};
 }
 
 // f(w) alone.
 template <class Rows, Loss L>
-std::optional<double> objective(const Problem<Rows>& p, const L& loss, std::span<const double> w, Watch& watch) {
-  double losses = 0;
-  for (int64_t from = 0; from < p.rows.size(); from += chunk_rows) {
-    double chunk_losses = 0;
-    int64_t work = 0;
-    for (int64_t i = from; i < std::min(from + chunk_rows, p.rows.size()); ++i) {
-      const double s = p.weight(i);
-      if (s == 0) continue;
-      const auto row = p.rows[i];
-      chunk_losses += s * loss.value(row.dot(w.data()), p.y[i]);
-      work += row.size();
-    }
-    losses += chunk_losses;
-    if (!watch.go_on(work)) return {};
-  }
-  return p.lam / 2 * squared_norm(w) + losses / p.total;
+std::optional<double> objective(const Problem<Rows>& p, const L& loss, std::span<const double> w, Team& team,
+                                Watch& watch) {
+  struct alignas(64) Part {
+    double losses = 0;
+  } parts[halves];
+  const bool whole = over_rows(p, team, watch, [&](int64_t half, int64_t i, const auto& row) {
+    parts[half].losses += p.weight(i) * loss.value(row.dot(w.data()), p.y[i]);
+  });
+  if (!whole) return {};
+  return p.lam / 2 * squared_norm(w) + (parts[0].losses + parts[1].losses) / p.total;
 }
 
 }  // namespace pegasos

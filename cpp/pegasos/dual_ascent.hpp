@@ -57,22 +57,22 @@ class DualAscent {
     plan_replicas();
   }
 
-  bool all_active() const { return shrunk_to_.empty(); }
-  int64_t active_rows() const { return all_active() ? p_.m() : int64_t(shrunk_to_.size()); }
+  int64_t rows_due() const { return due_.empty() ? p_.m() : int64_t(due_.size()); }
 
   // One pass over the active rows; growing: S counts the rows seen so far, and every a starts from zero.
   // Returns false when the watch says stop; a and u are in step then, too.
   bool epoch(Sampling sampling, Stream draws, bool growing, Tally& tally, Watch& watch) {
-    const Population active{active_rows(), all_active() ? p_.listed : std::span<const uint32_t>(shrunk_to_), {}};
-    std::vector<Sampler> samplers(size_t(replicas_), Sampler(sampling, draws.at(0), active));
+    choose_due(growing);
+    const Population due{due_.empty() ? p_.m() : int64_t(due_.size()), due_.empty() ? p_.listed : due_, {}};
+    std::vector<Sampler> samplers(size_t(replicas_), Sampler(sampling, draws.at(0), due));
     tally = {};
     double total = growing ? 0 : p_.total;
     bool go_on = true;
-    for (int64_t at = 0; at < active.m && go_on;) {
+    for (int64_t at = 0; at < due.m && go_on;) {
       // While S is small a row moves w a lot, and two replicas would both overshoot.
       const int64_t chunk = growing ? std::clamp(at / 8, std::min<int64_t>(512, chunk_), chunk_) : chunk_;
-      const bool split = replicas_ == 2 && active.m - at > chunk && (at > 0 || !growing);
-      const int64_t half = std::min(at + chunk, active.m), end = split ? std::min(half + chunk, active.m) : half;
+      const bool split = replicas_ == 2 && due.m - at > chunk && (at > 0 || !growing);
+      const int64_t half = std::min(at + chunk, due.m), end = split ? std::min(half + chunk, due.m) : half;
       if (!split) {
         visit(samplers[0], at, half, u_, total, growing, chunk_tally_[0], nullptr);
       } else {
@@ -93,25 +93,31 @@ class DualAscent {
     return go_on;
   }
 
-  // Lets rows sit out that were settled when the last epoch visited them.
-  void shrink(double slack) {
-    slack_ = slack;
-    std::vector<uint32_t> left;
-    const int64_t m = active_rows();
-    for (int64_t j = 0; j < m; ++j) {
-      const int64_t i = all_active() ? (p_.listed.empty() ? j : p_.listed[size_t(j)]) : shrunk_to_[size_t(j)];
-      if (!settled_[size_t(i)]) left.push_back(uint32_t(i));
-    }
-    if (int64_t(left.size()) < m && !left.empty()) shrunk_to_ = std::move(left);
-  }
+  // From the next epoch on: rows that are settled by more than `slack` at a visit sit out until activate_all, and
+  // rows that were calm at their last visits are visited less often.
+  void shrink(double slack) { slack_ = slack; }
 
-  void activate_all() {
-    shrunk_to_.clear();
-    slack_ = std::numeric_limits<double>::infinity();
+  // A pass over all rows, a certificate, saw this row: brings back those that would move.
+  void look(int64_t i, double score) {
+    const double y = p_.y[i], a = a_[size_t(i)];
+    if (loss_.violation(a, score, y) > 0) calm_[size_t(i)] = 0;
   }
 
  private:
   static constexpr float unknown = -1;
+  static constexpr uint8_t out = 255, calmest = 3;
+
+  // Calm rows come every second, fourth, eighth epoch: most of them will not move, and each costs a cache miss.
+  void choose_due(bool all) {
+    due_.clear();
+    ++epoch_;
+    if (all || slack_ == std::numeric_limits<double>::infinity()) return;
+    for (int64_t j = 0; j < p_.m(); ++j) {
+      const uint32_t i = p_.listed.empty() ? uint32_t(j) : p_.listed[size_t(j)];
+      const uint8_t calm = calm_[i];
+      if (calm != out && ((epoch_ + i) & ((1u << calm) - 1)) == 0) due_.push_back(i);
+    }
+  }
   struct Change {
     uint32_t row;
     double before;
@@ -127,7 +133,15 @@ class DualAscent {
       chunk_ = std::max<int64_t>(1, int64_t(quick));
     else
       for (auto& copy : copies_) copy.resize(u_.size());
-    settled_.resize(a_.size());
+    calm_.resize(a_.size());
+  }
+
+  [[gnu::always_inline]] void prefetch_facts(int64_t i) const {
+    p_.rows.prefetch_place(i);
+    p_.y.prefetch(i);
+    __builtin_prefetch(a_.data() + i, 1);
+    __builtin_prefetch(q_.data() + i);
+    __builtin_prefetch(calm_.data() + i, 1);
   }
 
   double norm2(const auto& row, int64_t i) {
@@ -142,15 +156,18 @@ class DualAscent {
              std::vector<Change>* changes) {
     tally = {};
     if (changes) changes->clear();
-    constexpr int64_t block = 512, ahead = Sampler::bucket_rows;
-    std::array<Sampler::Pick, block> picks;
+    constexpr int64_t block = 512, near = Sampler::bucket_rows, far = 2 * near;
+    std::array<Sampler::Pick, block + far> picks;
+    const auto last = int64_t(sampler.population().m);
     double scale = 1 / (p_.lam * total);
     for (int64_t begin = from; begin < to; begin += block) {
-      const auto n = size_t(std::min(block, to - begin));
-      sampler.fill(uint64_t(begin), std::span(picks).first(n));
+      const auto n = size_t(std::min(block, to - begin)), known = size_t(std::min(block + far, last - begin));
+      sampler.fill(uint64_t(begin), std::span(picks).first(known));
       for (size_t j = 0; j < n; ++j) {
         const int64_t i = picks[j].row;
-        p_.rows.prefetch(picks[std::min(j + size_t(ahead), n - 1)].fetch);
+        // Far ahead where the row is and what is known of it, near ahead the row itself.
+        if (j + size_t(far) < known) prefetch_facts(picks[j + size_t(far)].fetch);
+        if (j + size_t(near) < known) p_.rows.prefetch(picks[j + size_t(near)].fetch);
         const auto row = p_.rows[i];
         const double y = p_.y[i], s = p_.weight(i), old = a_[size_t(i)];
         if (growing) scale = 1 / (p_.lam * (total += s));
@@ -162,7 +179,13 @@ class DualAscent {
         const double violation = loss_.violation(old, score, y);
         tally.violation = std::max(tally.violation, violation);
         tally.squares += violation * violation;
-        settled_[size_t(i)] = loss_.settled(old, score, y, slack_);
+        uint8_t& calm = calm_[size_t(i)];
+        if (violation > 0)
+          calm = 0;
+        else if (loss_.settled(old, score, y, slack_))
+          calm = out;
+        else if (calm < calmest)
+          ++calm;
         const double now = loss_.ascend(old, score, y, s * scale * norm2(row, i));
         if (now == old) continue;
         if (changes) changes->push_back({uint32_t(i), old});
@@ -200,9 +223,10 @@ class DualAscent {
   const L& loss_;
   std::span<double> a_, u_;
   Team& team_;
-  std::vector<float> q_;             // squared norms of rows, as they become known
-  std::vector<uint8_t> settled_;     // of each row, at its last visit
-  std::vector<uint32_t> shrunk_to_;  // the active rows, ascending; empty: all
+  std::vector<float> q_;       // squared norms of rows, as they become known
+  std::vector<uint8_t> calm_;  // how often in a row a visit found a row settled at a bound
+  std::vector<uint32_t> due_;  // the rows of this epoch, ascending; empty: all
+  uint32_t epoch_ = 0;
   double slack_ = std::numeric_limits<double>::infinity();
   int replicas_ = 1;
   int64_t chunk_ = 0;

@@ -44,11 +44,12 @@ template <class Rows, Loss L>
 class PegasosSolver {
  public:
   PegasosSolver(const Problem<Rows>& problem, const L& loss, const PegasosOptions& options, PegasosState& state,
-                Watch& watch)
+                Team& team, Watch& watch)
       : p_(problem),
         loss_(loss),
         o_(options),
         state_(state),
+        team_(team),
         watch_(watch),
         w_(state.v),
         picks_(Sampler(options.sampling, options.seed, {problem.m(), problem.listed, problem.s}), first_pick()),
@@ -126,14 +127,16 @@ class PegasosSolver {
   // alpha_i = min(1, m c_i / (t k)) for the hinge; any coefficient of w, read as a dual variable, for every loss.
   bool certify_now(PegasosFit& fit) {
     const double unit = w_.c() * p_.lam * p_.total;
-    auto dual = [&](int64_t i) { return loss_.feasible(unit * state_.counts[size_t(i)] / p_.weight(i), p_.y[i]); };
+    auto dual = [&](int64_t i, double) {
+      return loss_.feasible(unit * state_.counts[size_t(i)] / p_.weight(i), p_.y[i]);
+    };
     std::vector<double> w(state_.v.begin(), state_.v.end());
     for (double& x : w) x *= w_.c();
-    const auto found = certify(p_, loss_, w, dual, watch_);
+    const auto found = certify(p_, loss_, w, dual, team_, watch_);
     if (!found) return false;
     // Every dual value bounds f(w*) from below: keep the best.
     const double dual_value = fit.history.empty() ? found->dual : std::max(found->dual, fit.history.back().dual);
-    fit.history.push_back({watch_.seconds(), state_.t, found->objective, dual_value});
+    fit.history.push_back({watch_.seconds(), state_.t, found->objective, std::min(dual_value, found->objective)});
     fit.converged = found->objective - dual_value <= o_.tol;
     return true;
   }
@@ -142,6 +145,7 @@ class PegasosSolver {
   const L& loss_;
   const PegasosOptions& o_;
   PegasosState& state_;
+  Team& team_;
   Watch& watch_;
   ScaledVector w_;
   Picks picks_;

@@ -20,6 +20,12 @@ struct Labels {
     if (code.empty()) return number[size_t(i)];
     return code[size_t(i)] == positive ? 1.0 : -1.0;
   }
+  [[gnu::always_inline]] void prefetch(int64_t i) const {
+    if (code.empty())
+      __builtin_prefetch(number.data() + i);
+    else
+      __builtin_prefetch(code.data() + i);
+  }
 };
 
 // f(w) = lam/2 ||w||^2 + sum_i s_i loss(<w, x_i>, y_i) / sum_i s_i. Rows of weight zero do not exist: m counts the

@@ -138,10 +138,11 @@ struct DenseRows {
   int64_t dim() const { return d + 1; }
   int64_t nonzeros() const { return m * d; }
   DenseRow<T> operator[](int64_t i) const { return {data + i * d, d, bias}; }
+  [[gnu::always_inline]] void prefetch_place(int64_t) const {}
   [[gnu::always_inline]] void prefetch(int64_t i) const {
     const auto* p = reinterpret_cast<const char*>(data + i * d);
     const auto* end = reinterpret_cast<const char*>(data + (i + 1) * d);
-    for (int lines = 0; p < end && lines < 8; p += 64, ++lines) __builtin_prefetch(p);
+    for (int lines = 0; p < end && lines < 8; p += 64, ++lines) __builtin_prefetch(p, 0, 2);
   }
 };
 
@@ -168,6 +169,13 @@ struct CsrRows {
     const int64_t from = indptr[i];
     return {indices + from, data + from, indptr[i + 1] - from, d, bias};
   }
+  // Where the row begins is itself a miss when rows are far apart: ask for it before the row.
+  [[gnu::always_inline]] void prefetch_place(int64_t i) const {
+    if (indptr.narrow)
+      __builtin_prefetch(indptr.narrow + i);
+    else
+      __builtin_prefetch(indptr.wide + i);
+  }
   // always_inline: gcc 12 takes a function that only prefetches for one without effect, and drops the call.
   [[gnu::always_inline]] void prefetch(int64_t i) const {
     const int64_t from = indptr[i], to = indptr[i + 1];
@@ -175,9 +183,9 @@ struct CsrRows {
     const auto* q = reinterpret_cast<const char*>(data + from);
     const auto* end = reinterpret_cast<const char*>(indices + to);
     for (int lines = 0; p < end && lines < 8; p += 64, ++lines) {
-      __builtin_prefetch(p);
-      __builtin_prefetch(q +
-                         (p - reinterpret_cast<const char*>(indices + from)) * int64_t(sizeof(T)) / int64_t(sizeof(I)));
+      const auto same = (p - reinterpret_cast<const char*>(indices + from)) * int64_t(sizeof(T)) / int64_t(sizeof(I));
+      __builtin_prefetch(p, 0, 2);  // into the second level: a bucket ahead would drive w out of the first
+      __builtin_prefetch(q + same, 0, 2);
     }
   }
 };

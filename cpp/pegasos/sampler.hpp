@@ -100,6 +100,8 @@ class Sampler {
     inside_.resize(size_t(bucket_));
   }
 
+  const Population& population() const { return population_; }
+
   struct Pick {
     int64_t row;
     int64_t fetch;  // the same rows in an order that memory likes better: buckets as above, ascending inside

@@ -50,6 +50,7 @@ class DualSolver {
         loss_(loss),
         o_(options),
         state_(state),
+        team_(team),
         watch_(watch),
         u_(state.w.size()),
         ascent_(problem, loss, state.a, u_, team),
@@ -61,8 +62,7 @@ class DualSolver {
     const bool from_zero = std::all_of(state_.a.begin(), state_.a.end(), [](double a) { return a == 0; });
     bool go_on = from_zero || rebuild();
     if (go_on && from_zero && o_.pegasos_first) go_on = epoch(true);
-    while (go_on && !fit_.converged) {
-      if (epochs_done() >= o_.max_epochs) break;
+    while (go_on && !fit_.converged && !at_floor_ && effort_ < o_.max_epochs * double(p_.m())) {
       go_on = epoch(false) && certify_if_it_pays();
       const bool small = nonzeros_ < floor_below;
       if (go_on && o_.second_order && (fit_.converged ? small : newton_pays())) go_on = finish(small);
@@ -74,8 +74,6 @@ class DualSolver {
  private:
   // Problems as small as this are taken to the rounding floor: it costs milliseconds, and repeated fits agree.
   static constexpr double floor_below = 2e6;
-
-  double epochs_done() const { return double(state_.visits) / double(p_.m()); }
 
   // u from a.
   bool rebuild() {
@@ -94,28 +92,40 @@ class DualSolver {
     Tally tally;
     const bool whole = ascent_.epoch(o_.sampling, Stream(o_.seed).split(uint64_t(epoch_++)), growing, tally, watch_);
     state_.visits += tally.rows;
+    // Choosing the rows of an epoch costs a look at each: epochs of a few rows come to an end, too.
+    effort_ += double(tally.rows) + double(p_.m()) / 16;
     nonzeros_ += double(tally.nonzeros);
     last_nonzeros_ = double(tally.nonzeros);
     estimates_.push_back(tally.gap / p_.total);
-    if (growing) estimates_.clear();  // it looked back on a zero model
     if (whole && o_.shrinking && !growing)
       ascent_.shrink(std::min(tally.violation, 10 * std::sqrt(tally.squares / double(tally.rows))));
     return whole;
   }
 
+  // An estimate looks back on the middle of its epoch; half an epoch later the gap has gone on falling as before.
   bool certify_if_it_pays() {
-    if (estimates_.back() * trust_ > o_.tol) return true;
-    std::vector<double> w(u_.size());
-    for (size_t j = 0; j < w.size(); ++j) w[j] = u_[j] / (p_.lam * p_.total);
-    if (!certify_now(w, state_.a)) return false;
-    trust_ = std::clamp(gap_ / estimates_.back(), 0.05, 2.0);
-    if (!fit_.converged) ascent_.activate_all();
+    const size_t n = estimates_.size();
+    const double now = estimates_[n - 1], fall = n > 1 ? std::min(1.0, now / estimates_[n - 2]) : 1.0;
+    const double expected = now * std::sqrt(fall);
+    if (expected * trust_ > o_.tol) return true;
+    if (!certify_now(weights(), state_.a)) return false;
+    trust_ = std::clamp(gap_ / expected, 0.2, 5.0);
     return true;
+  }
+
+  std::vector<double> weights() const {
+    std::vector<double> w(u_);
+    for (double& x : w) x /= p_.lam * p_.total;
+    return w;
   }
 
   // Takes the exact certificate of (w, a), keeps the better w and the better bound.
   bool certify_now(std::span<const double> w, std::span<const double> a) {
-    const auto found = certify(p_, loss_, w, [&](int64_t i) { return a[size_t(i)]; }, watch_, u_);
+    auto dual = [&](int64_t i, double score) {
+      ascent_.look(i, score);
+      return a[size_t(i)];
+    };
+    const auto found = certify(p_, loss_, w, dual, team_, watch_, u_);
     if (!found) return false;
     nonzeros_ += double(p_.rows.nonzeros());
     if (found->objective < objective_) {
@@ -124,7 +134,8 @@ class DualSolver {
     }
     dual_ = std::max(dual_, found->dual);
     gap_ = found->objective - found->dual;
-    fit_.history.push_back({watch_.seconds(), state_.visits, objective_, dual_});
+    // Rounding may put a bound that is tight a last bit above what it bounds.
+    fit_.history.push_back({watch_.seconds(), state_.visits, objective_, std::min(dual_, objective_)});
     fit_.converged = objective_ - dual_ <= o_.tol;
     return report_(fit_.history.back());
   }
@@ -145,8 +156,7 @@ class DualSolver {
 
   // Proximal Newton steps until tol, or until the gap stops falling when `to_the_floor`.
   bool finish(bool to_the_floor) {
-    std::vector<double> w(u_.size()), a(state_.a.begin(), state_.a.end());
-    for (size_t j = 0; j < w.size(); ++j) w[j] = u_[j] / (p_.lam * p_.total);
+    std::vector<double> w = weights(), a(state_.a.begin(), state_.a.end());
     if (!newton_.prepare() || !certify_now(w, a)) return false;
     std::vector<double> kept_w = w;
     double best = gap_;
@@ -156,7 +166,9 @@ class DualSolver {
       if (!(best > 1e-15 * std::abs(objective_))) break;
       const int rounds = newton_.step(w, a, curvature);
       if (rounds == 0) return false;
-      state_.visits += newton_.take_visits();
+      const int64_t visits = newton_.take_visits();
+      state_.visits += visits;
+      effort_ += double(visits);
       if (!certify_now(w, a)) return false;
       if (gap_ < best) {
         failures = gap_ < 0.9 * best ? 0 : failures + 1;
@@ -172,7 +184,7 @@ class DualSolver {
       }
     }
     if (!rebuild()) return false;
-    ascent_.activate_all();
+    at_floor_ = to_the_floor;
     wait_ = estimates_.size() * 2 + 4;  // if it was not enough, coordinate ascent gets a longer turn
     return true;
   }
@@ -182,8 +194,7 @@ class DualSolver {
     const bool fresh = !fit_.history.empty() && fit_.history.back().steps == state_.visits;
     if (watch_.out_of_time()) watch_.forgive_time();
     if (fit_.converged || fresh) return;
-    std::vector<double> w(u_.size());
-    for (size_t j = 0; j < w.size(); ++j) w[j] = u_[j] / (p_.lam * p_.total);
+    const std::vector<double> w = weights();
     if (watch_.interrupted()) {
       std::copy(w.begin(), w.end(), state_.w.begin());
     } else {
@@ -195,6 +206,7 @@ class DualSolver {
   const L& loss_;
   const DualOptions& o_;
   DualState& state_;
+  Team& team_;
   Watch& watch_;
   std::vector<double> u_;
   DualAscent<Rows, L> ascent_;
@@ -202,11 +214,13 @@ class DualSolver {
   DualFit fit_;
   std::function<bool(const Checkpoint&)> report_;
   std::vector<double> estimates_;  // of the gap, one per epoch
-  double trust_ = 0.6;             // exact gap over estimate, learnt
+  double trust_ = 1;               // exact gap over expected, learnt
   double objective_ = std::numeric_limits<double>::infinity(), dual_ = -objective_, gap_ = objective_;
   double nonzeros_ = 0, last_nonzeros_ = 0;
+  double effort_ = 0;  // row visits, and what else an epoch costs
   int64_t epoch_ = 0;
   size_t wait_ = 5;
+  bool at_floor_ = false;
 };
 
 }  // namespace pegasos

@@ -61,8 +61,9 @@ std::vector<double> fit(const Rows& rows, const std::vector<int32_t>& codes, con
   if (int64_t(listed.size()) < rows.size()) p.listed = listed;
   std::vector<double> v(size_t(rows.dim())), counts(size_t(rows.size()));
   PegasosState state{v, counts};
+  Team team(2);
   Watch watch(0, forever, {});
-  const auto found = PegasosSolver(p, Hinge{}, options, state, watch).run([](const Checkpoint&) { return true; });
+  const auto found = PegasosSolver(p, Hinge{}, options, state, team, watch).run([](const Checkpoint&) { return true; });
   CHECK(state.t == options.steps);
   CHECK(!found.history.empty());
   CHECK(found.history.back().objective >= found.history.back().dual);
@@ -184,10 +185,11 @@ TEST(a_watch_stops_work) {
   std::vector<double> v(size_t(small.d) + 1), counts(size_t(small.m));
   PegasosState state{v, counts};
   const PegasosOptions options{1, Sampling::blocks, 3, int64_t{1} << 40, 0, true, false};
+  Team team(2);
   Watch interrupted(0, forever, [] { return false; });
-  auto found = PegasosSolver(p, Hinge{}, options, state, interrupted).run([](const Checkpoint&) { return true; });
+  auto found = PegasosSolver(p, Hinge{}, options, state, team, interrupted).run([](const Checkpoint&) { return true; });
   CHECK(interrupted.interrupted() && found.history.empty() && state.t > 0);
   Watch late(0, 0.02, {});
-  found = PegasosSolver(p, Hinge{}, options, state, late).run([](const Checkpoint&) { return true; });
+  found = PegasosSolver(p, Hinge{}, options, state, team, late).run([](const Checkpoint&) { return true; });
   CHECK(found.history.size() == 1 && state.t < options.steps);
 }

@@ -197,7 +197,8 @@ def solve_each(
         if budget is not None:  # the time left, shared by the classes left
             now = time.perf_counter() - stop.began
             budget = now + max(0.0, budget - now) / -(-(len(positives) - i) // n_threads)
-        mine = replace(stop, max_time=budget, report=report_of(i))
+        inside = n_threads if len(positives) == 1 else 1
+        mine = replace(stop, max_time=budget, report=report_of(i), threads=inside)
         fit = solver.solve(replace(problem, positive=positives[i]), mine, starts[i], seed)
         if fit.interrupted:
             stop.halt[0] = 1

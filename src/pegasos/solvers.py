@@ -119,7 +119,8 @@ class Pegasos(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type 
         if start.dual is not None:
             counts += start.dual * problem.per_dual(start.lam) / c
         state = _core.State(v, counts, c, t)
-        found = _core.pegasos_fit(problem.native(), self._options(problem, stop, t, seed), state, stop.watch())
+        options = self._options(problem, stop, t, seed)
+        found = _core.pegasos_fit(problem.native(), options, state, stop.threads, stop.watch())
         return Fit(
             w=v * state.c,
             steps=state.t,
