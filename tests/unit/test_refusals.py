@@ -1,0 +1,177 @@
+"""What the design names and this version does not have is refused with a sentence, never silently ignored."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import numpy as np
+import pytest
+from helpers import binary, model
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import pegasos
+from pegasos import Pegasos, PegasosClassifier
+
+X, Y = binary()
+
+LATER: dict[str, list[Any]] = {
+    "loss": ["squared_hinge", "log", "multiclass_hinge", "multinomial"],
+    "bias": ["free", "batch", "search"],
+    "solver": ["sdca", "auto"],
+    "costs": [np.ones((2, 2)), [[0, 1], [1, 0]]],
+}
+LATER_IN_PEGASOS: dict[str, list[Any]] = {
+    "sampling": ["fixed", "subsets"],
+    "step": ["norma", 0.1, 1],
+    "p": [1.0],
+    "projection": [True],
+    "start": ["random", np.zeros(6)],
+    "output": ["average", "tail", "random", "best"],
+    "tail": [0.25],
+    "advance": ["on_loss"],
+}
+UNKNOWN: dict[str, list[Any]] = {"loss": ["hinge2", "Hinge", "", None, 3], "bias": ["yes", "", None, True, 0.0]}
+UNKNOWN_IN_PEGASOS: dict[str, list[Any]] = {"sampling": ["shuffle", "Blocks", "", None, 3], "attempts": [0, 1.5, "x"]}
+
+
+def pairs(table: dict[str, list[Any]]) -> list[Any]:
+    return [pytest.param(name, value, id=f"{name}={value!r}") for name, values in table.items() for value in values]
+
+
+def said_by_fit(estimator: PegasosClassifier) -> str:
+    """What both ways of training say; neither leaves a model behind."""
+    with pytest.raises(ValueError, match=r"\.$") as at_fit:  # a sentence
+        estimator.fit(X, Y)
+    with pytest.raises(ValueError, match=r"\.$") as at_partial_fit:
+        estimator.partial_fit(X, Y, classes=[-1, 1])
+    assert not hasattr(estimator, "coef_")
+    assert str(at_fit.value) == str(at_partial_fit.value)
+    return str(at_fit.value)
+
+
+@pytest.mark.parametrize(("name", "value"), pairs(LATER))
+def test_a_planned_value_of_the_estimator_is_refused_as_not_available_yet(name: str, value: Any) -> None:
+    said = said_by_fit(model(**{name: value}))
+    assert said.startswith(name)
+    assert "not available yet" in said
+    assert "pegasos" in said or "must be" in said  # and what to use instead
+
+
+@pytest.mark.parametrize(("name", "value"), pairs(LATER_IN_PEGASOS))
+def test_a_planned_value_of_the_solver_is_refused_as_not_available_yet(name: str, value: Any) -> None:
+    said = said_by_fit(model(solver=Pegasos(**{name: value})))
+    assert said.startswith(f"{name} must be")
+    assert "not available yet" in said
+
+
+@pytest.mark.parametrize(("name", "value"), pairs(UNKNOWN))
+def test_an_unknown_word_is_answered_with_the_known_ones(name: str, value: Any) -> None:
+    said = said_by_fit(model(**{name: value}))
+    assert said.startswith(f"{name} must be '")
+    assert repr(value) in said
+    assert "not available yet" not in said
+
+
+@pytest.mark.parametrize(("name", "value"), pairs(UNKNOWN_IN_PEGASOS))
+def test_an_unknown_value_of_the_solver_is_answered_with_its_range(name: str, value: Any) -> None:
+    said = said_by_fit(model(solver=Pegasos(**{name: value})))
+    assert said.startswith(f"{name} must be ")
+    assert repr(value) in said
+
+
+def test_solver_parameters_need_a_solver_object() -> None:
+    with pytest.raises(ValueError, match=r"solver__k needs a solver object.*'pegasos'.*solver=Pegasos\(\)"):
+        model().set_params(solver__k=3)
+
+
+def test_solver_parameters_need_a_solver_object_inside_a_pipeline() -> None:
+    chain = make_pipeline(StandardScaler(), model())
+    with pytest.raises(ValueError, match=r"solver__k needs a solver object"):
+        chain.set_params(pegasosclassifier__solver__k=3)
+
+
+def test_a_refused_solver_parameter_changes_nothing() -> None:
+    estimator = model(lam=0.5)
+    with pytest.raises(ValueError, match="solver__k"):
+        estimator.set_params(lam=0.25, solver__k=3)
+    assert estimator.lam == 0.5
+
+
+def test_a_solver_object_and_its_parameter_can_be_set_together() -> None:
+    assert model().set_params(solver=Pegasos(), solver__k=3).solver.k == 3
+
+
+def test_a_misspelt_solver_parameter_is_refused() -> None:
+    with pytest.raises(ValueError, match="'batch'"):
+        model(solver=Pegasos()).set_params(solver__batch=3)
+
+
+def test_solver_parameters_are_checked_in_fit_and_not_before() -> None:
+    estimator = model(solver=Pegasos(k=0))  # constructors and set_params only store, as scikit-learn asks
+    estimator.set_params(solver__k=-1, lam=-1)
+    with pytest.raises(ValueError, match=r"lam must be a number"):
+        estimator.fit(X, Y)
+
+
+@pytest.mark.parametrize("k", [121, 1000, 2**62, 2**70])
+def test_a_batch_larger_than_the_data_is_refused(k: int) -> None:
+    with pytest.raises(ValueError, match=rf"k = {k} rows.*only 120 rows.*at most 120"):
+        model(solver=Pegasos(k=k)).fit(X, Y)
+
+
+def test_a_batch_of_all_rows_is_not_refused() -> None:
+    assert model(solver=Pegasos(k=120, T=3)).fit(X, Y).n_steps_ == 3
+
+
+@pytest.mark.parametrize("k", [121, 1000, 2**40, 2**62, 2**70])
+def test_partial_fit_takes_all_its_rows_as_one_batch_when_k_is_larger(k: int) -> None:
+    large = model(solver=Pegasos(k=k)).partial_fit(X, Y, classes=[-1, 1])
+    exact = model(solver=Pegasos(k=120)).partial_fit(X, Y, classes=[-1, 1])
+    assert large.n_steps_ == 1
+    np.testing.assert_allclose(large.coef_, exact.coef_, rtol=1e-12)
+
+
+def test_a_huge_number_of_steps_is_no_error() -> None:
+    assert model(solver=Pegasos(T=2**70), max_time=0.02).fit(X, Y).n_steps_ > 0
+
+
+def test_parameters_and_defaults_are_those_of_the_design() -> None:
+    # The default solver will be "auto" once it exists.
+    expected = {
+        "lam": 1e-4,
+        "loss": "hinge",
+        "bias": "regularized",
+        "class_weight": None,
+        "costs": None,
+        "tol": 1e-3,
+        "max_epochs": 1000,
+        "max_time": None,
+        "solver": "pegasos",
+        "warm_start": False,
+        "n_jobs": None,
+        "random_state": None,
+        "verbose": 0,
+    }
+    parameters = inspect.signature(PegasosClassifier).parameters
+    assert {name: p.default for name, p in parameters.items()} == expected
+    in_pegasos = ["k", "T", "sampling", "step", "p", "projection", "start", "output", "attempts", "tail", "advance"]
+    assert list(inspect.signature(Pegasos).parameters) == in_pegasos
+    defaults = Pegasos().get_params()
+    assert defaults == {
+        **{"k": 1, "T": None, "sampling": "blocks", "step": "pegasos", "p": None, "projection": False},
+        **{"start": "zero", "output": "last", "attempts": 3, "tail": 0.5, "advance": "always"},
+    }
+
+
+@pytest.mark.parametrize("name", ["PegasosRegressor", "KernelPegasosClassifier", "SDCA", "Auto", "Loss", "load_model"])
+def test_a_name_that_is_not_built_yet_is_an_attribute_error(name: str) -> None:
+    with pytest.raises(AttributeError, match=name):
+        getattr(pegasos, name)
+
+
+def test_public_names_are_listed() -> None:
+    assert set(pegasos.__all__) <= set(dir(pegasos))
+    for name in pegasos.__all__:
+        assert getattr(pegasos, name) is not None
