@@ -1,0 +1,1 @@
+"""Lying here, this file lets every test import its neighbours reference.py and helpers.py."""
