@@ -1,1 +1,1 @@
-"""Lying here, this file lets every test import its neighbours reference.py and helpers.py."""
+"""Being here puts tests/ on the path, so that `helpers` can be imported from every folder of tests."""

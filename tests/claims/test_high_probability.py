@@ -8,7 +8,7 @@ row i in w is then 1 - 1/i of the right one, and f(w_t) soon is the same. Measur
 
 import numpy as np
 import pytest
-from helpers import HINGE
+from problems import HINGE
 from reference import objective
 from trajectories import BEST, LAM, R, T, X, Y, excess, iterates, no_news
 

@@ -7,7 +7,7 @@ Its proof rests on eq. 10 (strong convexity) and eq. 11 (what a step does to the
 
 import numpy as np
 import pytest
-from helpers import HINGE, model_of
+from problems import HINGE, model_of
 from reference import pegasos_reference
 from trajectories import BEST, LAM, RADIUS, STEPS, R, T, batch_gradients, batch_objectives, iterates, no_news, picks
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from helpers import DATA, HINGE, make_problem, model_of, some_weights, weights_of
+from problems import DATA, HINGE, make_problem, model_of, some_weights, weights_of
 from reference import dual_value, dual_weights, exact_optimum, objective, with_bias
 from trajectories import LAM, STEPS, M, R, T, X, Y, batch_gradients, iterates, picks
 

@@ -5,7 +5,7 @@ c = 4 R^2 without projection, (sqrt(lam) + R)^2 with it. The library has no proj
 
 import numpy as np
 import pytest
-from helpers import HINGE
+from problems import HINGE
 from reference import objective
 from trajectories import (
     BEST,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import cache
 
 import numpy as np
-from helpers import HINGE, model_of, seed_of, weights_of
+from problems import HINGE, model_of, seed_of, weights_of
 from reference import Array, exact_optimum, no_shrink, objectives, pegasos_reference, shrink_after_add, shrink_then_add
 
 from pegasos import _core

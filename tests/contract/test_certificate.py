@@ -10,7 +10,7 @@ import warnings
 
 import numpy as np
 import pytest
-from helpers import DATA, some_weights
+from problems import DATA, some_weights
 from reference import dual_value, exact_optimum, objective, with_bias
 
 from pegasos import Pegasos, PegasosClassifier, losses, solvers

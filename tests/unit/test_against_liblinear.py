@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from helpers import HINGE, make_problem, some_weights
+from problems import HINGE, make_problem, some_weights
 from reference import exact_optimum, objective, with_bias
 from sklearn.svm import LinearSVC
 

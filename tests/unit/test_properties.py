@@ -179,7 +179,7 @@ def test_iid_picks_follow_the_weights(seed, weights):
     often = expected > 5
     assert (s[found] > 0).all()
     seen = np.bincount(found, minlength=len(s))
-    spread = np.sqrt(expected[often] * (1 - expected[often] / n)) + 1e-9
+    spread = np.sqrt(expected[often] * np.maximum(0, 1 - expected[often] / n)) + 1e-9
     assert (np.abs(seen[often] - expected[often]) < 6 * spread).all()
 
 

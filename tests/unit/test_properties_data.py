@@ -5,10 +5,10 @@ from itertools import pairwise
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from helpers import HINGE, csr, make_problem, some_weights
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from problems import HINGE, csr, make_problem, some_weights
 from reference import exact_optimum, objective, with_bias
 
 from pegasos import Pegasos, PegasosClassifier, _core

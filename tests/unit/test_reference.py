@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from helpers import DATA, HINGE, make_problem, model_of, seed_of, some_weights, weights_of
+from problems import DATA, HINGE, make_problem, model_of, seed_of, some_weights, weights_of
 from reference import (
     bucket_size,
     dual_point,
