@@ -1,0 +1,166 @@
+"""The one contract: gap >= f(w) - f(w*), for everything that exists.
+
+Losses, biases, samplings and solvers are read from where they are registered, so what is added there is tested here.
+What a newcomer may need: a solver of its exact optimum in reference.EXACT, its bias in reference.with_bias, a method
+other than its default in SOLVERS.
+"""
+
+import functools
+import warnings
+
+import numpy as np
+import pytest
+from problems import DATA, some_weights
+from reference import dual_value, exact_optimum, objective, with_bias
+
+from pegasos import Pegasos, PegasosClassifier, losses, solvers
+from pegasos._labels import encode
+from pegasos._problem import Problem, Weights
+from pegasos._rows import make_rows
+
+LAM, M = 0.03, 45
+LOSSES = losses.all()
+BIASES = PegasosClassifier._rules["bias"].words
+WEIGHTS = ("equal", "uneven", "with zeros")
+SAMPLINGS = Pegasos._rules["sampling"].words
+SOLVERS = {
+    **{f"{name} by default": solver for name, solver in solvers.NAMED.items()},
+    **{f"pegasos {order}": functools.partial(Pegasos, sampling=order) for order in SAMPLINGS},
+    "pegasos k = 7": functools.partial(Pegasos, k=7),
+    "pegasos iid k = 20": functools.partial(Pegasos, k=20, sampling="iid"),
+    "pegasos 1 step": functools.partial(Pegasos, T=1),
+    "pegasos 1000 steps": functools.partial(Pegasos, T=1000, k=2),
+}
+CLASSES = (2, 3)
+
+every_loss = pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.name)
+every_bias = pytest.mark.parametrize("bias", BIASES)
+every_weights = pytest.mark.parametrize("weights", WEIGHTS)
+
+
+@functools.cache
+def problem(n_classes):
+    rng = np.random.default_rng(8)
+    X = (rng.standard_normal((M, 7)) * (rng.random((M, 7)) < 0.5)).astype(np.float32)  # the same in every dtype
+    codes = np.argmax(X @ rng.standard_normal((7, n_classes)) + 0.3 * rng.standard_normal((M, n_classes)), axis=1)
+    return X.astype(np.float64), codes
+
+
+@functools.cache
+def optimum(loss, bias, weights, n_classes, positive):
+    X, codes = problem(n_classes)
+    y = np.where(codes == positive, 1.0, -1.0)
+    return exact_optimum(with_bias(X, bias), y, LAM, loss, some_weights(weights, M)).value
+
+
+def per_class(values, n_classes):
+    return list(zip([1] if n_classes == 2 else range(n_classes), np.atleast_1d(values), strict=True))
+
+
+def fit(loss, bias, weights, kind, solver, n_classes, **params):
+    X, codes = problem(n_classes)
+    model = PegasosClassifier(lam=LAM, loss=loss.name, bias=bias, solver=SOLVERS[solver](), random_state=3, **params)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # most are stopped early on purpose
+        return model.fit(DATA[kind](X), codes, sample_weight=some_weights(weights, M))
+
+
+@every_loss
+@every_bias
+@every_weights
+@pytest.mark.parametrize("kind", DATA)
+@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("n_classes", CLASSES)
+def test_gap_bounds_the_distance_from_the_optimum(loss, bias, weights, kind, solver, n_classes):
+    model = fit(loss, bias, weights, kind, solver, n_classes, tol=1e-3, max_epochs=25)
+    X, codes = problem(n_classes)
+    W = np.column_stack([model.coef_, model.intercept_])
+    for (positive, gap), f, dual, w in zip(
+        per_class(model.gap_, n_classes),
+        np.atleast_1d(model.objective_),
+        np.atleast_1d(model.dual_objective_),
+        W,
+        strict=True,
+    ):
+        best = optimum(loss, bias, weights, n_classes, positive)
+        y = np.where(codes == positive, 1.0, -1.0)
+        full = np.column_stack([X, np.ones(M)]) if bias != "none" else np.column_stack([X, np.zeros(M)])
+        mine = objective(full, y, LAM, w, loss, some_weights(weights, M))
+        assert f == pytest.approx(mine, abs=1e-12)  # of the weights handed out, not of some others
+        assert gap == f - dual
+        assert gap >= f - best - 1e-9
+        assert f >= best - 1e-9
+    assert model.converged_ == bool(np.all(model.gap_ <= 1e-3 * loss.value(np.zeros(1), np.ones(1))[0]))
+
+
+@every_loss
+@every_bias
+@every_weights
+@pytest.mark.parametrize("solver", [name for name in SOLVERS if "step" not in name])
+@pytest.mark.parametrize("n_classes", CLASSES)
+def test_every_line_of_history_keeps_the_contract(loss, bias, weights, solver, n_classes):
+    model = fit(loss, bias, weights, "dense", solver, n_classes, tol=1e-6, max_epochs=40)
+    history = model.history_
+    assert len(history["gap"]) > 3
+    classes = history.get("class", np.ones(len(history["gap"]), int))
+    for positive in np.unique(classes):
+        mine = classes == positive
+        best = optimum(loss, bias, weights, n_classes, int(positive))
+        assert (history["gap"][mine] >= history["objective"][mine] - best - 1e-9).all()
+        assert (history["dual"][mine] <= best + 1e-9).all()
+        assert (np.diff(history["dual"][mine]) >= 0).all()
+        assert (np.diff(history["steps"][mine]) > 0).all()
+
+
+@every_loss
+@every_bias
+@every_weights
+@pytest.mark.parametrize("kind", DATA)
+def test_any_dual_point_bounds_the_minimum(loss, bias, weights, kind):
+    """`certify` on arbitrary w and alpha, inside the box and far outside, where it has to clip."""
+    X, codes = problem(2)
+    y, s = np.where(codes == 1, 1.0, -1.0), some_weights(weights, M)
+    rows = make_rows(DATA[kind](X), training=True)
+    native = Problem(rows, encode(codes)[1], Weights.of(s, M), LAM, loss.name, bias).native()
+    best = optimum(loss, bias, weights, 2, 1)
+    full = with_bias(X, bias)
+    rng = np.random.default_rng(1)
+    for spread in (0, 0.1, 1, 1, 1, 10, 1e6):
+        for _ in range(10):
+            dual, w = rng.uniform(-spread, spread, M), np.append(rng.standard_normal(7), 0.0)
+            w[-1] = rng.standard_normal() if bias != "none" else 0
+            f, bound = native.certify(w, dual)
+            inside = np.clip(dual, *loss.dual_bounds(y))
+            assert bound <= best + 1e-9
+            assert bound == pytest.approx(dual_value(full, y, LAM, inside, loss, s), rel=1e-10, abs=1e-12)
+            assert f == pytest.approx(objective(full, y, LAM, w[: full.shape[1]], loss, s), rel=1e-12)
+            assert native.objective(w) == pytest.approx(f, rel=1e-14)
+
+
+@every_loss
+@every_bias
+@pytest.mark.parametrize("change", ["rows", "labels", "weights", "lam", "after partial_fit"])
+def test_a_warm_start_on_another_problem_keeps_the_contract(loss, bias, change):
+    """What rows contributed to w before says little about the new problem; the bound is loose then, never wrong."""
+    X, codes = problem(2)
+    model = PegasosClassifier(lam=LAM, loss=loss.name, bias=bias, random_state=3, warm_start=True, tol=1e-2)
+    if change == "after partial_fit":
+        model.partial_fit(X[:9], codes[:9], classes=[0, 1])
+    else:
+        model.fit(X, codes)
+    s = some_weights("with zeros", M) if change == "weights" else None
+    X, codes = X[::-1] if change == "rows" else X, 1 - codes if change == "labels" else codes
+    model.set_params(lam=LAM * 7 if change == "lam" else LAM, solver=Pegasos(T=M // 2)).fit(X, codes, sample_weight=s)
+    y = np.where(codes == 1, 1.0, -1.0)
+    best = exact_optimum(with_bias(X, bias), y, model.lam, loss, s).value
+    assert model.gap_ >= model.objective_ - best - 1e-9
+    assert model.dual_objective_ <= best + 1e-9
+
+
+def test_the_contract_is_able_to_fail():
+    """A dual value that forgets its norm promises too much: the check would see it."""
+    hinge = losses.CLASSIFICATION["hinge"]
+    X, codes = problem(2)
+    y = np.where(codes == 1, 1.0, -1.0)
+    norm = np.sum((y @ X / (LAM * M)) ** 2)
+    assert dual_value(X, y, LAM, y, hinge) + LAM / 2 * norm > exact_optimum(X, y, LAM, hinge).value + 0.1

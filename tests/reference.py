@@ -1,0 +1,267 @@
+"""The slow and plain twin of the native code, in NumPy and Python integers, written from the papers and not from C++.
+
+Fig. 2 step by step, the random streams and samplers, objective, dual value, and the exact optimum of small problems.
+Rows of X are complete here: with a regularized bias the caller appends the column of ones (`with_bias`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+
+Array = NDArray[np.float64]
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Random streams: SplitMix64 (Steele, Lea & Flood 2014) read by counter.
+
+MASK = 2**64 - 1
+GAMMA = 0x9E3779B97F4A7C15
+
+
+def mix64(z: int) -> int:
+    z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & MASK
+    z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & MASK
+    return z ^ (z >> 31)
+
+
+class Stream:
+    """Number n of the stream is at(n), whatever was read before."""
+
+    def __init__(self, seed: int) -> None:
+        self.key = mix64((seed + GAMMA) & MASK)
+
+    def at(self, n: int) -> int:
+        return mix64((self.key + (n + 1) * GAMMA) & MASK)
+
+    def below(self, n: int, bound: int) -> int:
+        return self.at(n) * bound >> 64
+
+    def uniform(self, n: int) -> float:
+        return (self.at(n) >> 11) / 2**53
+
+    def split(self, n: int) -> Stream:
+        return Stream(self.at(n))
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Samplers: which rows are number first, first + 1, ... of the stream of picks.
+
+
+def shuffled(items: list[int], draws: Stream) -> list[int]:
+    """Fisher-Yates from the end."""
+    items = list(items)
+    for i in range(len(items), 1, -1):
+        j = draws.below(i, i)
+        items[i - 1], items[j] = items[j], items[i - 1]
+    return items
+
+
+def epoch_order(seed: int, epoch: int, m: int, bucket: int) -> list[int]:
+    """Buckets of consecutive places in random order, places in random order inside; the last bucket may be short."""
+    buckets = [list(range(start, min(start + bucket, m))) for start in range(0, m, bucket)]
+    inside = Stream(seed).split(2 * epoch + 1)
+    order = shuffled(list(range(len(buckets))), Stream(seed).split(2 * epoch))
+    return [place for b in order for place in shuffled(buckets[b], inside.split(b))]
+
+
+def alias_table(weights: Array) -> tuple[list[float], list[int]]:
+    """Walker's table as Vose (1991) builds it: place i stands for itself with chance[i], else for other[i]."""
+    total = 0.0
+    for weight in weights:
+        total += float(weight)
+    mean = total / len(weights)
+    chance, other = [float(weight) / mean for weight in weights], list(range(len(weights)))
+    small = [i for i, c in enumerate(chance) if c < 1]
+    large = [i for i, c in enumerate(chance) if c >= 1]
+    while small and large:
+        poor, rich = small.pop(), large[-1]
+        other[poor] = rich
+        chance[rich] -= 1 - chance[poor]
+        if chance[rich] < 1:
+            small.append(large.pop())
+    for i in small + large:
+        chance[i] = 1.0
+    return chance, other
+
+
+def bucket_size(sampling: str, m: int) -> int:
+    return 1 if sampling == "permutation" else min(max(m // 1024, 1), 32)
+
+
+def picks_reference(
+    sampling: str, seed: int, m: int, first: int, count: int, s: Array | None = None
+) -> NDArray[np.int64]:
+    """`count` row numbers from number `first` on. With weights s, rows of weight zero do not exist."""
+    rows = np.arange(m) if s is None else np.flatnonzero(s)
+    m = len(rows)
+    numbers = range(first, first + count)
+    if sampling != "iid":
+        bucket = bucket_size(sampling, m)
+        epochs = range(first // m, (first + count - 1) // m + 1)
+        order = {epoch: epoch_order(seed, epoch, m, bucket) for epoch in epochs}
+        return rows[[order[n // m][n % m] for n in numbers]]
+    draws = Stream(seed)
+    if s is None:
+        return rows[[draws.below(n, m) for n in numbers]]
+    chance, other = alias_table(s[rows])
+    places = [draws.below(2 * n, m) for n in numbers]
+    return rows[[i if draws.uniform(2 * n + 1) < chance[i] else other[i] for i, n in zip(places, numbers, strict=True)]]
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# The algorithm.
+
+Step = Callable[[Any, float, int, Any], Any]
+
+
+def shrink_then_add(w: Any, lam: float, t: int, v: Any) -> Any:
+    """The step of the paper: w_{t+1} = (1 - eta_t lam) w_t + eta_t v_t with eta_t = 1/(lam t)."""
+    return (1 - 1 / t) * w + v / (lam * t)
+
+
+def no_shrink(w: Any, lam: float, t: int, v: Any) -> Any:
+    """Broken on purpose."""
+    return w + v / (lam * t)
+
+
+def shrink_after_add(w: Any, lam: float, t: int, v: Any) -> Any:
+    """Broken on purpose: loses all of step 1, and 1/t of every later row."""
+    return (1 - 1 / t) * (w + v / (lam * t))
+
+
+def pegasos_reference(
+    X: Array,
+    y: Array,
+    lam: float,
+    T: int,
+    picks: NDArray[np.int64],
+    k: int,
+    slope: Callable[[Array, Array], Array],
+    s: Array | None = None,
+    *,
+    w: Array | None = None,
+    t: int = 0,
+    radius: float = np.inf,
+    step: Step = shrink_then_add,
+    parts: Array | None = None,
+) -> Array:
+    """Fig. 2 to the letter: T steps of k picks each, after t steps that led to w (default: none, from zero).
+
+    s weighs the slopes as the orders that visit each row once an epoch need it; leave it out for i.i.d. picks, which
+    follow the weights. A last batch that is too short is a step of fewer rows. Where `parts` is given, it follows what
+    each row contributed to w. Returns all iterates: w_{t+1} (the start), ..., w_{t+T+1}.
+    """
+    share = -np.ones(len(X)) if s is None else -s * np.count_nonzero(s) / s.sum()
+    W = np.zeros((T + 1, X.shape[1]))
+    if w is not None:
+        W[0] = w
+    for n in range(T):
+        w, A = W[n], picks[n * k : (n + 1) * k]
+        x = X[A]
+        pull = share[A] * slope(x @ w, y[A]) / len(A)  # all slopes with w_t, before anything moves
+        w = step(w, lam, t + n + 1, pull @ x)
+        cut = min(1.0, radius / max(np.sqrt(w @ w), 1e-300)) if radius < np.inf else 1.0  # eq. 6
+        W[n + 1] = cut * w
+        if parts is not None:
+            v = np.zeros(len(X))
+            np.add.at(v, A, pull)
+            parts[:] = cut * step(parts, lam, t + n + 1, v)
+    return W
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Objective, dual, optimum. A loss here is a row of pegasos.losses: value, slope, conjugate, dual_bounds.
+
+
+def with_bias(X: Any, bias: str) -> Array:
+    X = np.asarray(X.todense() if hasattr(X, "todense") else X, dtype=np.float64)
+    if bias not in ("none", "regularized"):
+        raise NotImplementedError(f"teach tests/reference.py what the optimum with bias={bias!r} is")
+    return np.column_stack([X, np.ones(len(X))]) if bias == "regularized" else X
+
+
+def mean(values: Array, s: Array | None) -> float:
+    return float(np.average(values, weights=s))
+
+
+def objective(X: Array, y: Array, lam: float, w: Array, loss: Any, s: Array | None = None) -> float:
+    return lam / 2 * float(w @ w) + mean(loss.value(X @ w, y), s)
+
+
+def objectives(X: Array, y: Array, lam: float, W: Array, loss: Any) -> Array:
+    """f of every row of W."""
+    return lam / 2 * np.einsum("td,td->t", W, W) + loss.value(W @ X.T, y[None, :]).mean(axis=1)
+
+
+def dual_weights(X: Array, lam: float, a: Array, s: Array | None = None) -> Array:
+    """w(a) = sum_i s_i a_i x_i / (lam sum s)."""
+    s = np.ones(len(X)) if s is None else s
+    return (s * a) @ X / (lam * s.sum())
+
+
+def dual_value(X: Array, y: Array, lam: float, a: Array, loss: Any, s: Array | None = None) -> float:
+    w = dual_weights(X, lam, a, s)
+    return -mean(loss.conjugate(a, y), s) - lam / 2 * float(w @ w)
+
+
+def dual_point(y: Array, lam: float, parts: Array, loss: Any, s: Array | None = None) -> Array:
+    """The contributions of rows to w read as dual variables, clipped to where the conjugate is finite."""
+    s = np.ones(len(y)) if s is None else s
+    a = np.divide(lam * s.sum() * parts, s, out=np.zeros(len(y)), where=s > 0)
+    return np.clip(a, *loss.dual_bounds(y))
+
+
+@dataclass(frozen=True)
+class Optimum:
+    w: Array
+    value: float  # f(w), at most `error` above the minimum
+    error: float
+
+
+def exact_optimum(X: Array, y: Array, lam: float, loss: Any, s: Array | None = None) -> Optimum:
+    """The minimum of f, to 1e-10 for the losses with a solver of their own in EXACT."""
+    if s is not None:
+        X, y, s = X[s > 0], y[s > 0], s[s > 0]
+    if loss.name in EXACT:
+        return EXACT[loss.name](X, y, lam, loss, s)
+
+    def f(w: Array) -> tuple[float, Array]:
+        slopes = loss.slope(X @ w, y)
+        return objective(X, y, lam, w, loss, s), lam * w + np.average(slopes[:, None] * X, axis=0, weights=s)
+
+    found = minimize(f, np.zeros(X.shape[1]), jac=True, method="L-BFGS-B", options={"ftol": 0, "gtol": 1e-12})
+    return Optimum(found.x, float(found.fun), np.nan)
+
+
+def _hinge_optimum(X: Array, y: Array, lam: float, loss: Any, s: Array | None) -> Optimum:
+    """Primal-dual interior point on the dual, min 1/2 a'Qa - p'a over [0, 1]^m: no coordinates, no stalling."""
+    p = np.ones(len(y)) / len(y) if s is None else s / s.sum()
+    Z = (p * y)[:, None] * X
+    p, Q = p * len(y), Z @ Z.T * (len(y) / lam)  # scaled to the size of a row
+    a = b = np.full(len(y), 0.5)  # b is 1 - a, kept apart: near 1 the difference has no digits left
+    low = high = np.ones(len(y))
+    best = Optimum(np.zeros(X.shape[1]), 1.0, 1.0)
+    for _ in range(100):
+        w = dual_weights(X, lam, a * y, s)
+        value = objective(X, y, lam, w, loss, s)
+        gap = value - dual_value(X, y, lam, a * y, loss, s)
+        if gap < best.error:
+            best = Optimum(w, value, gap)
+        if best.error < 1e-13 or low @ a + high @ b < 1e-13:
+            break
+        mu = 0.1 * (low @ a + high @ b) / (2 * len(y))
+        da = np.linalg.solve(Q + np.diag(low / a + high / b), p - Q @ a + mu / a - mu / b)
+        dlow, dhigh = mu / a - low - low / a * da, mu / b - high + high / b * da
+        now, change = np.concatenate([a, b, low, high]), np.concatenate([da, -da, dlow, dhigh])
+        reach = min(1.0, 0.99 / max(1e-300, float(np.max(-change / now))))
+        a, b, low, high = a + reach * da, b - reach * da, low + reach * dlow, high + reach * dhigh
+    assert best.error < 1e-10, f"the exact solver only reached {best.error}"
+    return best
+
+
+EXACT = {"hinge": _hinge_optimum}
