@@ -26,7 +26,7 @@ from pegasos import Pegasos, PegasosClassifier, _core, datasets
 
 LAMBDAS = (1e-4, 1e-5, 1e-6)
 SEEDS = (0, 1, 2, 3, 4)
-SEARCH = (0.5, 0.75, 0.9, 1, 1.05, 1.1, 1.2, 1.35, 1.5, 1.75, 2, 2.5, 3)  # epochs of ours per epoch of theirs
+SEARCH = (0.5, 0.75, 0.9, 1, 1.05, 1.1, 1.25, 1.5, 1.75, 2, 2.5, 3, 4)  # epochs of ours per epoch of theirs
 
 
 @dataclass(frozen=True)
