@@ -26,7 +26,7 @@ struct PyWatch {
     return false;
   }
 
-  // Returns false when the callback raised.
+  // Returns false when the callback raised, or returned something true: a wish to stop.
   bool tell(const pegasos::Checkpoint& line) {
     nb::gil_scoped_acquire gil;
     if (report.is_none()) return true;
@@ -36,8 +36,9 @@ struct PyWatch {
       keep_error();
       return false;
     }
+    const bool enough = PyObject_IsTrue(done) == 1;
     Py_DECREF(done);
-    return true;
+    return !enough;
   }
 
   pegasos::Watch make() {

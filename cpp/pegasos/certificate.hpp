@@ -24,10 +24,11 @@ struct Certificate {
   double objective, dual;
 };
 
-inline double squared_norm(std::span<const double> w) {
+// scale^2/2 ||w||^2 without squaring w alone, which may overflow where the product does not.
+inline double half_square(std::span<const double> w, double scale) {
   double s = 0;
-  for (const double x : w) s += x * x;
-  return s;
+  for (const double x : w) s += (scale * x) * (scale * x);
+  return s / 2;
 }
 
 // Passes over all rows are cut in two halves, whatever the number of threads, and summed in a fixed order: the same
@@ -78,10 +79,9 @@ std::optional<Certificate> certify(const Problem<Rows>& p, const L& loss, std::s
   std::vector<double>& u = parts[0].u;
   for (size_t j = 0; j < u.size(); ++j) u[j] += parts[1].u[j];
   if (!kept.empty()) std::copy(u.begin(), u.end(), kept.begin());
-  // ||w(a)||^2 lam / 2 with the division inside the root: sums of s may be huge.
-  const double norm_of_u = std::sqrt(squared_norm(u)) / p.total;
-  return Certificate{p.lam / 2 * squared_norm(w) + (parts[0].losses + parts[1].losses) / p.total,
-                     -(parts[0].conjugates + parts[1].conjugates) / p.total - norm_of_u * norm_of_u / (2 * p.lam)};
+  const double root = std::sqrt(p.lam);
+  return Certificate{half_square(w, root) + (parts[0].losses + parts[1].losses) / p.total,
+                     -(parts[0].conjugates + parts[1].conjugates) / p.total - half_square(u, 1 / (root * p.total))};
 }
 
 // f(w) alone.
@@ -95,7 +95,7 @@ std::optional<double> objective(const Problem<Rows>& p, const L& loss, std::span
     parts[half].losses += p.weight(i) * loss.value(row.dot(w.data()), p.y[i]);
   });
   if (!whole) return {};
-  return p.lam / 2 * squared_norm(w) + (parts[0].losses + parts[1].losses) / p.total;
+  return half_square(w, std::sqrt(p.lam)) + (parts[0].losses + parts[1].losses) / p.total;
 }
 
 }  // namespace pegasos

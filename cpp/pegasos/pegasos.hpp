@@ -85,7 +85,6 @@ class PegasosSolver {
     int64_t rows_left = p_.m();
     for (int64_t t = state_.t + 1; t <= last; ++t) {
       const int64_t k = o_.one_pass ? std::min(o_.k, rows_left) : o_.k;
-      int64_t work = 0;
       for (int64_t j = 0; j < k; ++j) {
         const int64_t i = picks_.next();
         p_.rows.prefetch(picks_.fetch());
@@ -94,7 +93,7 @@ class PegasosSolver {
         // i.i.d. draws follow the weights; the other orders see each row once an epoch and weigh its slope.
         const double share = o_.sampling == Sampling::iid || p_.s.empty() ? 1.0 : p_.s[size_t(i)] * m / p_.total;
         batch_[size_t(j)] = {i, slope * share};
-        work += row.size();
+        if (!watch_.go_on(row.size())) return false;
       }
       const double eta = 1 / (p_.lam * double(t));
       w_.set_c(eta);  // w <- (1 - eta lam) w; at t = 1 both v and the factor are zero
@@ -104,7 +103,6 @@ class PegasosSolver {
       }
       state_.t = t;
       rows_left -= k;
-      if (!watch_.go_on(work)) return false;
     }
     return true;
   }

@@ -20,8 +20,8 @@ class ScaledVector {
   double norm2() {
     if (norm_is_stale_) {
       double s = 0;
-      for (const double x : v_) s += x * x;
-      norm2_ = c_ * c_ * s;
+      for (const double x : v_) s += (c_ * x) * (c_ * x);
+      norm2_ = s;
       lost_ = 0;
       norm_is_stale_ = false;
     }

@@ -59,15 +59,23 @@ def _whole(y: NDArray[Any]) -> NDArray[Any]:
             f"Unknown label type: continuous. y has the value {y[row]!r} in row {row}; classes must be whole numbers "
             "or strings. For numbers to predict use a regressor."
         )
-    whole: NDArray[Any] = np.add(y, 0.0, dtype=y.dtype if y.dtype.itemsize <= 8 else np.float64)
+    whole: NDArray[Any] = y.astype(np.float64 if y.dtype.itemsize > 4 else np.float32)
+    whole[whole == 0] = 0.0
     return whole
+
+
+def _is_missing(label: Any) -> bool:
+    try:
+        return bool(label != label)
+    except TypeError:  # pandas.NA refuses to say
+        return True
 
 
 def _encode_objects(y: NDArray[Any]) -> tuple[NDArray[Any], Codes]:
     codes = np.empty(len(y), np.int32)
     number: dict[Any, int] = {}
     for row, label in enumerate(y):
-        if label is None or label != label:
+        if label is None or _is_missing(label):
             raise ValueError(f"Input y contains NaN or None (row {row}).")
         if isinstance(label, (float, np.floating)) and label != np.floor(label):
             raise ValueError(f"Unknown label type: continuous. y has the value {label!r} in row {row}.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from typing import Any, ClassVar, Self
 
@@ -15,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from . import _core
 from ._problem import Fit, Floats, Problem, Start, Stop, solve_each
 from ._progress import CallbackSupportMixin, Progress
-from ._rows import check_structure, make_rows
+from ._rows import make_rows, sound
 from ._rules import Rule, check
 from .solvers import solver_of
 
@@ -52,14 +53,12 @@ class LinearModel(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]  #
         return stop
 
     def _read(self, X: Any, y: Any, reset: bool) -> tuple[_core.Rows, NDArray[Any]]:
-        check_structure(X)
-        X, y = validate_data(self, X, y, reset=reset, multi_output=False, y_numeric=False, **_FORMAT)
+        X, y = validate_data(self, sound(X), y, reset=reset, multi_output=False, y_numeric=False, **_FORMAT)
         return make_rows(X, training=True), np.asarray(y)
 
     def _scores(self, X: Any) -> Floats:
         check_is_fitted(self)
-        check_structure(X)
-        rows = make_rows(validate_data(self, X, reset=False, **_FORMAT), training=False)
+        rows = make_rows(validate_data(self, sound(X), reset=False, **_FORMAT), training=False)
         scores: Floats = _core.scores(rows, self._weights())
         return scores
 
@@ -73,7 +72,7 @@ class LinearModel(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]  #
         solver = solver_of(self.solver)
         solver.check(problem, stop)
         positives = list(range(len(names))) if len(names) > 1 else [1]
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        seed = _seed(self.random_state)
         starts = self._starts(problem, len(positives)) if goes_on else [Start(np.zeros(problem.dim))] * len(positives)
         progress = Progress(self, names)
         n_threads = _thread_count(self.n_jobs)
@@ -85,11 +84,12 @@ class LinearModel(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]  #
         w = self._weights()
         if w.shape != (n_models, problem.dim):
             raise ValueError(f"coef_ has shape {self.coef_.shape}, which does not fit the data to go on with.")
+        if problem.bias == "none":
+            w[:, -1] = 0.0
         steps = np.broadcast_to(self.n_steps_, n_models)
-        duals, lam = getattr(self, "_memory", None) or ([None] * n_models, problem.lam)
-        if duals[0] is not None and len(duals[0]) != problem.rows.shape[0]:
-            duals = [None] * n_models
-        return [Start(w[i], int(steps[i]), duals[i], lam) for i in range(n_models)]
+        memories = getattr(self, "_memories", None) or [None] * n_models
+        same = [m if m is not None and len(m.dual) == problem.rows.shape[0] else None for m in memories]
+        return [Start(w[i], int(steps[i]), same[i]) for i in range(n_models)]
 
     def _set(self, problem: Problem, fits: list[Fit], names: NDArray[Any], stop: Stop) -> None:
         """Set the fitted attributes, then raise what interrupted the fit or warn about what it did not reach."""
@@ -117,8 +117,7 @@ class LinearModel(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]  #
         if several:
             self.history_["class"] = np.repeat(names, [len(fit.history) for fit in fits])
         # If the same rows come again, a warm start finds their dual variables here.
-        keep = self.warm_start and not stop.one_pass
-        self._memory = ([fit.dual for fit in fits], problem.lam) if keep else None
+        self._memories = [fit.memory for fit in fits] if self.warm_start and not stop.one_pass else None
         error = next((fit.error for fit in fits if fit.error is not None), None)
         if error is not None:
             raise error
@@ -143,7 +142,7 @@ class LinearModel(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]  #
                 f"not converged{which}: the objective is {said}. Raise {limit}, raise tol, or scale the features "
                 f"(StandardScaler, Normalizer).{note}",
                 ConvergenceWarning,
-                stacklevel=5,
+                stacklevel=_caller(),
             )
 
 
@@ -155,6 +154,21 @@ def _rare_note(gaps: Floats, constants: Floats) -> str:
     return (
         f" Note: a constant reaches {constants[large].min():.3g}, ten times that gap is more; consider a smaller tol."
     )
+
+
+def _caller() -> int:
+    """The stack level of the first frame outside pegasos and scikit-learn: the user's line, for warnings."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] in ("pegasos", "sklearn"):
+        frame, level = frame.f_back, level + 1
+    return level
+
+
+def _seed(random_state: Any) -> int:
+    try:
+        return int(check_random_state(random_state).randint(2**31 - 1))
+    except ValueError as error:
+        raise ValueError(f"random_state must be None, a seed or a RandomState: {error}") from None
 
 
 def _thread_count(n_jobs: int | None) -> int:

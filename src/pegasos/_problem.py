@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
 from threading import current_thread, main_thread
 from typing import Any, Protocol
@@ -36,11 +36,8 @@ class Weights:
     def of(cls, s: Floats | None, n_rows: int) -> Weights:
         if s is None:
             return cls(None, None, float(n_rows), n_rows)
-        highest = s.max()
-        if not highest > 0:
+        if not s.any():
             raise ValueError("all weights are zero: no row is left to train on.")
-        if not 1e-100 < highest < 1e100:  # only ratios of weights matter
-            s = s / highest
         listed = np.flatnonzero(s).astype(np.uint32) if not s.all() else None
         return cls(s, listed, float(s.sum()), n_rows if listed is None else len(listed))
 
@@ -136,16 +133,25 @@ class Stop:
 
 
 @dataclass(frozen=True)
-class Start:
-    """Where a solver goes on from: w after `steps` steps, and the dual variables of the rows, where they are known.
+class Memory:
+    """What a warm start finds of the fit before, if the same rows come again.
 
-    w = sum_i s_i dual_i x_i / (lam sum_i s_i) with the `lam` of that time.
+    w = sum_i s_i dual_i x_i / (lam sum_i s_i). `sums` is what Pegasos had added up, w = c * sums: dividing w by c
+    again would round.
     """
+
+    dual: Floats
+    lam: float
+    sums: Floats | None = None
+
+
+@dataclass(frozen=True)
+class Start:
+    """Where a solver goes on from: w after `steps` steps."""
 
     w: Floats
     steps: int = 0
-    dual: Floats | None = None
-    lam: float = 1.0
+    memory: Memory | None = None
 
 
 @dataclass
@@ -159,7 +165,7 @@ class Fit:
     converged: bool
     interrupted: bool = False
     error: BaseException | None = None
-    dual: Floats | None = None  # one for each row
+    memory: Memory | None = None
 
     @property
     def objective(self) -> float:
@@ -209,6 +215,9 @@ def solve_each(
     with ThreadPoolExecutor(min(n_threads, len(positives))) as pool:
         futures = [pool.submit(one, i) for i in range(len(positives))]
         try:
+            # Not future.result(): where signals restart system calls it would sleep through Ctrl-C.
+            while wait(futures, timeout=0.05).not_done:
+                pass
             return [future.result() for future in futures]
         except BaseException as error:  # a signal: workers stop within milliseconds and what they have is kept
             stop.halt[0] = 1

@@ -10,41 +10,72 @@ import scipy.sparse as sp
 from . import _core
 
 
-def check_structure(X: Any) -> None:
-    """Refuse sparse matrices whose conversion to CSR would read outside their arrays.
+def sound(X: Any) -> Any:
+    """X, or an error if it is a sparse matrix whose conversion to CSR would read outside its arrays.
 
     CSR itself is checked by the native validator, together with its values.
     """
     if not sp.issparse(X) or X.ndim != 2:
-        return
+        return X
+    if X.format == "dok":
+        X = X.tocoo()
     if X.format in ("csc", "bsr"):
-        block = X.blocksize if X.format == "bsr" else (1, 1)
-        major, minor = X.shape if X.format == "bsr" else X.shape[::-1]
-        _check_compressed(X, major // block[0], minor // block[1])
+        _check_compressed(X)
     elif X.format == "coo":
-        for axis, name in enumerate(("row", "column")):
-            index = np.asarray(X.coords[axis])
-            if len(index) != len(X.data):
-                raise ValueError(f"the COO matrix has {len(index)} {name} indices for {len(X.data)} values.")
-            bad = np.flatnonzero((index < 0) | (index >= X.shape[axis]))
-            if bad.size:
-                place = int(bad[0])
-                raise ValueError(
-                    f"{name} index {index[place]} of entry {place} of the COO matrix is outside 0..{X.shape[axis] - 1}."
-                )
+        _check_coordinates(X)
+    elif X.format == "lil":
+        _check_lists(X)
+    elif X.format == "dia" and (np.ndim(X.data) != 2 or len(X.data) != np.size(X.offsets)):
+        raise ValueError(f"the DIA matrix has {np.size(X.offsets)} offsets for data of shape {np.shape(X.data)}.")
+    return X
 
 
-def _check_compressed(X: Any, n_major: int, n_minor: int) -> None:
+def _check_coordinates(X: Any) -> None:
+    for axis, name in enumerate(("row", "column")):
+        index = np.asarray(X.coords[axis])
+        if index.shape != np.shape(X.data):
+            raise ValueError(f"the COO matrix has {index.size} {name} indices for {np.size(X.data)} values.")
+        bad = np.flatnonzero((index < 0) | (index >= X.shape[axis]))
+        if bad.size:
+            place = int(bad[0])
+            raise ValueError(
+                f"{name} index {index[place]} of entry {place} of the COO matrix is outside 0..{X.shape[axis] - 1}."
+            )
+
+
+def _check_lists(X: Any) -> None:
+    if len(X.rows) != X.shape[0] or len(X.data) != X.shape[0]:
+        raise ValueError(f"the LIL matrix has {len(X.rows)} and {len(X.data)} lists for {X.shape[0]} rows.")
+    for i, (columns, values) in enumerate(zip(X.rows, X.data, strict=True)):
+        if len(columns) != len(values):
+            raise ValueError(f"row {i} of the LIL matrix has {len(columns)} indices for {len(values)} values.")
+        if columns and not (min(columns) >= 0 and max(columns) < X.shape[1]):
+            raise ValueError(f"row {i} of the LIL matrix has a column index outside 0..{X.shape[1] - 1}.")
+
+
+def _check_compressed(X: Any) -> None:
     what = f"the {X.format.upper()} matrix"
     line = "column" if X.format == "csc" else "block row"
-    indptr, indices = np.asarray(X.indptr), np.asarray(X.indices)
+    indptr, indices, data = np.asarray(X.indptr), np.asarray(X.indices), np.asarray(X.data)
+    if (
+        indptr.ndim != 1
+        or indices.ndim != 1
+        or data.ndim != (3 if X.format == "bsr" else 1)
+        or data.dtype.kind not in "biuf"
+    ):
+        raise ValueError(f"indptr, indices and data of {what} must be arrays of numbers with the right dimensions.")
+    block = data.shape[1:] if X.format == "bsr" else (1, 1)
+    if 0 in block:
+        raise ValueError(f"the blocks of {what} are empty.")
+    n_major, n_minor = X.shape if X.format == "bsr" else X.shape[::-1]
+    n_major, n_minor = n_major // block[0], n_minor // block[1]
     if len(indptr) != n_major + 1 or indptr[0] != 0:
         raise ValueError(f"indptr of {what} must have {n_major + 1} entries and start at 0.")
     down = np.flatnonzero(np.diff(indptr) < 0)
     if down.size:
         raise ValueError(f"indptr of {what} decreases at {line} {int(down[0])}.")
-    if indptr[-1] > min(len(indices), len(X.data)):
-        raise ValueError(f"indptr of {what} ends at {indptr[-1]}, past its {min(len(indices), len(X.data))} entries.")
+    if indptr[-1] > min(len(indices), len(data)):
+        raise ValueError(f"indptr of {what} ends at {indptr[-1]}, past its {min(len(indices), len(data))} entries.")
     bad = np.flatnonzero((indices < 0) | (indices >= n_minor))
     if bad.size:
         at = int(np.searchsorted(indptr, bad[0], side="right")) - 1
@@ -58,6 +89,8 @@ def make_rows(X: Any, *, training: bool) -> _core.Rows:
     """
     if not sp.issparse(X):
         return _core.Rows.dense(np.require(X, requirements=["C", "A"]))
+    if np.ndim(X.data) != 1 or np.ndim(X.indices) != 1 or np.ndim(X.indptr) != 1:
+        raise ValueError("data, indices and indptr of the CSR matrix must have one dimension each.")
     if len(X.indptr) != X.shape[0] + 1:
         raise ValueError(f"indptr has {len(X.indptr)} entries for {X.shape[0]} rows; it needs one more than rows.")
     if len(X.data) != len(X.indices):

@@ -21,17 +21,20 @@ def _is_number(value: Any, kind: type) -> bool:
 
 @dataclass(frozen=True)
 class Number:
-    """A finite real number, at least `low` (or above it)."""
+    """A finite real number, at least `low` (or above it), at most `high`."""
 
     low: float
     above: bool = False
+    high: float = math.inf
 
     def objection(self, value: Any) -> str | None:
         need = f"must be a number {'>' if self.above else '>='} {self.low:g}"
+        if self.high < math.inf:
+            need += f" and <= {self.high:g}"
         if not _is_number(value, Real) or not math.isfinite(value):
             return need
         right = value > self.low if self.above else value >= self.low
-        return None if right else need
+        return None if right and value <= self.high else need
 
 
 @dataclass(frozen=True)
@@ -85,6 +88,14 @@ class Flag:
 
 
 @dataclass(frozen=True)
+class Level:
+    """0, 1, 2, ... or False and True."""
+
+    def objection(self, value: Any) -> str | None:
+        return None if Flag().objection(value) is None else Integer(0).objection(value)
+
+
+@dataclass(frozen=True)
 class OrNone:
     """None, or what another rule takes."""
 
@@ -97,8 +108,8 @@ class OrNone:
         return None if said is None else said.replace("must be", "must be None or", 1)
 
 
-# Below about 1e-300, 1 / lam is infinite and every step with it.
-LAM = Number(1e-300)
+# Below about 1e-300, 1 / lam is infinite and every step with it; far above 1, lam * t is.
+LAM = Number(1e-300, high=1e100)
 
 
 def check(rules: Mapping[str, Rule], owner: object, hints: Mapping[str, str] | None = None) -> None:

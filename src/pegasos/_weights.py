@@ -18,19 +18,28 @@ def row_weights(
     sample_weight: Any, class_weight: Mapping[Any, float] | str | None, classes: NDArray[Any], codes: Codes
 ) -> Floats | None:
     """The weight of every row, or None when all are 1."""
-    s = None if sample_weight is None else _sample_weight(sample_weight, len(codes))
+    s = None if sample_weight is None else _moderate(_sample_weight(sample_weight, len(codes)))
     if class_weight is None:
         return s
     by_class = _class_weight(class_weight, classes, codes, s)
-    mine: Floats = by_class[codes]
+    mine: Floats = _moderate(by_class)[codes]
     if s is not None:
         mine *= s
     return mine
 
 
+def _moderate(s: Floats) -> Floats:
+    """Only ratios of weights matter: huge and tiny ones are scaled so that products and sums stay finite."""
+    highest = s.max(initial=0.0)
+    return s if highest == 0 or 1e-100 < highest < 1e100 else s / highest
+
+
 def _sample_weight(given: Any, n_rows: int) -> Floats:
     try:
-        s = np.asarray(given, dtype=np.float64)
+        s = np.asarray(given)
+        if s.dtype.kind == "c":
+            raise TypeError
+        s = s.astype(np.float64, copy=False)
     except (TypeError, ValueError):
         raise ValueError("sample_weight must be numbers, one for each row.") from None
     if s.ndim == 0:
@@ -51,7 +60,7 @@ def _refuse(bad: NDArray[np.bool_], s: Floats, why: str) -> None:
 
 
 def _class_weight(given: Mapping[Any, float] | str, classes: NDArray[Any], codes: Codes, s: Floats | None) -> Floats:
-    if given == "balanced":
+    if isinstance(given, str) and given == "balanced":
         # By weight, not by count: a row of weight 2 counts like the row twice.
         mass = np.bincount(codes, weights=s, minlength=len(classes)).astype(np.float64)
         present = mass > 0
@@ -65,7 +74,9 @@ def _class_weight(given: Mapping[Any, float] | str, classes: NDArray[Any], codes
     for label, value in given.items():
         key = label.item() if isinstance(label, np.generic) else label
         if key not in names:
-            raise ValueError(f"class_weight names the class {label!r}, which is not in y; classes: {list(classes)!r}.")
+            raise ValueError(
+                f"class_weight names the class {label!r}, which is not in y; classes: {classes.tolist()!r}."
+            )
         if not isinstance(value, Real) or not np.isfinite(value) or value < 0:
             raise ValueError(f"class_weight[{label!r}] = {value!r} must be a finite number >= 0.")
         by_class[names[key]] = value

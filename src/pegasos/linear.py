@@ -14,7 +14,7 @@ from ._labels import Codes, encode
 from ._model import LinearModel
 from ._problem import Floats, Problem, Stop, Weights
 from ._progress import with_callbacks
-from ._rules import LAM, Exactly, Flag, Integer, Number, OneOf, OrNone
+from ._rules import LAM, Exactly, Flag, Integer, Level, Number, OneOf, OrNone
 from ._weights import row_weights
 
 
@@ -111,7 +111,7 @@ class PegasosClassifier(ClassifierMixin, LinearModel):  # type: ignore[misc]
         "max_time": OrNone(Number(0.0, above=True)),
         "warm_start": Flag(),
         "n_jobs": OrNone(Integer(None)),
-        "verbose": Integer(0),
+        "verbose": Level(),
     }
 
     def __init__(
@@ -167,7 +167,7 @@ class PegasosClassifier(ClassifierMixin, LinearModel):  # type: ignore[misc]
         classes, codes = encode(labels)
         if goes_on and not np.array_equal(classes, self.classes_):
             raise ValueError(
-                f"warm_start goes on with the classes {list(self.classes_)!r}, but y has {list(classes)!r}. Set "
+                f"warm_start goes on with the classes {self.classes_.tolist()!r}, but y has {classes.tolist()!r}. Set "
                 "warm_start=False to start anew."
             )
         return self._train(rows, classes, codes, sample_weight, stop, goes_on)
@@ -196,7 +196,7 @@ class PegasosClassifier(ClassifierMixin, LinearModel):  # type: ignore[misc]
         """
         stop = self._stop(one_pass=True)
         goes_on = hasattr(self, "coef_")
-        if self.class_weight == "balanced":
+        if isinstance(self.class_weight, str) and self.class_weight == "balanced":
             raise ValueError(
                 "class_weight='balanced' needs all rows at once and cannot serve partial_fit; pass a dict of weights."
             )
@@ -206,7 +206,9 @@ class PegasosClassifier(ClassifierMixin, LinearModel):  # type: ignore[misc]
         place = np.searchsorted(known, seen)
         strange = [c for c, i in zip(seen, place, strict=True) if i == len(known) or known[i] != c]
         if strange:
-            raise ValueError(f"y has the labels {strange!r}, which are not in classes={list(known)!r}.")
+            raise ValueError(
+                f"y has the labels {np.array(strange).tolist()!r}, which are not in classes={known.tolist()!r}."
+            )
         _core.relabel(codes, place.astype(np.int32))
         return self._train(rows, known, codes, sample_weight, stop, goes_on)
 
@@ -236,13 +238,20 @@ class PegasosClassifier(ClassifierMixin, LinearModel):  # type: ignore[misc]
         if not goes_on:
             if classes is None:
                 raise ValueError("the first call of partial_fit needs classes=, every label that will ever come.")
-            return encode(np.asarray(classes))[0]
-        if classes is not None and not np.array_equal(encode(np.asarray(classes))[0], self.classes_):
+            return self._given_classes(classes)
+        if classes is not None and not np.array_equal(self._given_classes(classes), self.classes_):
             raise ValueError(
-                f"classes={classes!r} differs from the classes of the first call, {list(self.classes_)!r}."
+                f"classes={classes!r} differs from the classes of the first call, {self.classes_.tolist()!r}."
             )
         known: NDArray[Any] = self.classes_
         return known
+
+    @staticmethod
+    def _given_classes(classes: Any) -> NDArray[Any]:
+        given = np.asarray(classes)
+        if given.ndim != 1 or not given.size:
+            raise ValueError(f"classes must be a list of labels, got {classes!r}.")
+        return encode(given)[0]
 
     def _train(
         self, rows: _core.Rows, classes: NDArray[Any], codes: Codes, sample_weight: Any, stop: Stop, goes_on: bool
@@ -260,11 +269,11 @@ class PegasosClassifier(ClassifierMixin, LinearModel):  # type: ignore[misc]
 def _check_classes(classes: NDArray[Any], codes: Codes, weights: Weights, stop: Stop) -> None:
     if len(classes) < 2:
         raise ValueError(
-            f"a classifier needs at least 2 classes, got {len(classes)} class: {list(classes)!r}. Check that y holds "
-            "the labels, and that the rows were not sorted by class before being cut."
+            f"a classifier needs at least 2 classes, got {len(classes)} class: {classes.tolist()!r}. Check that y "
+            "holds the labels, and that the rows were not sorted by class before being cut."
         )
     if stop.one_pass or weights.listed is None:
         return
     left = np.unique(codes[weights.listed])
     if len(left) < 2:
-        raise ValueError(f"only 1 class, {classes[left[0]]!r}, has rows of positive weight; 2 are needed.")
+        raise ValueError(f"only 1 class, {classes.tolist()[left[0]]!r}, has rows of positive weight; 2 are needed.")

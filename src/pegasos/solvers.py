@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from . import _core
-from ._problem import Fit, Floats, Problem, Start, Stop
+from ._problem import Fit, Floats, Memory, Problem, Start, Stop
 from ._rules import Exactly, Flag, Integer, OneOf, OrNone, Rule, check
 
 _MOST_STEPS = 2**62
@@ -112,35 +112,39 @@ class Pegasos(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type 
     def solve(self, problem: Problem, stop: Stop, start: Start, seed: int) -> Fit:
         """Minimise; `start.steps` steps have been taken already."""
         # w = c * v with c = 1/(lam t): eq. 13 of the paper. At t = 0 both are zero and c is free.
-        t = start.steps
+        t, memory = start.steps, start.memory
         c = 1.0 / (problem.lam * t) if t else 1.0
         v = start.w / c if t else np.zeros(problem.dim)
         counts = np.zeros(problem.rows.shape[0])
-        if start.dual is not None:
-            counts += start.dual * problem.per_dual(start.lam) / c
+        if memory is not None:
+            if memory.sums is not None and np.array_equal(memory.sums * c, start.w):
+                v = memory.sums.copy()
+            counts += memory.dual * problem.per_dual(memory.lam) / c
         state = _core.State(v, counts, c, t)
         options = self._options(problem, stop, t, seed)
         found = _core.pegasos_fit(problem.native(), options, state, stop.threads, stop.watch())
+        visits = (state.t - t) * self.k
         return Fit(
             w=v * state.c,
             steps=state.t,
-            epochs=(state.t - t) * self.k / problem.m,
+            epochs=(min(visits, problem.m) if stop.one_pass else visits) / problem.m,
             history=found["history"],
             converged=found["converged"],
             interrupted=found["interrupted"],
             error=found["error"],
-            dual=_divide(counts * state.c, problem.per_dual(problem.lam)),
+            memory=Memory(_divide(counts * state.c, problem.per_dual(problem.lam)), problem.lam, v),
         )
 
     def _options(self, problem: Problem, stop: Stop, t: int, seed: int) -> _core.PegasosOptions:
+        k = min(self.k, problem.m)  # larger only in partial_fit, where the last batch may be short
         if stop.one_pass:
-            steps: float = -(-problem.m // self.k)
+            steps: float = -(-problem.m // k)
         elif self.T is not None:
             steps = self.T
         else:
-            steps = math.ceil(stop.max_epochs * problem.m / self.k) if stop.max_epochs < 1e18 else _MOST_STEPS
+            steps = math.ceil(stop.max_epochs * problem.m / k) if stop.max_epochs < 1e18 else _MOST_STEPS
         return _core.PegasosOptions(
-            k=self.k,
+            k=k,
             sampling=self.sampling,
             seed=seed,
             steps=min(t + int(steps), _MOST_STEPS),
@@ -174,7 +178,7 @@ class _Dual(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type hi
 
     def solve(self, problem: Problem, stop: Stop, start: Start, seed: int) -> Fit:
         """Maximise the dual, from the dual variables in `start` where there are any."""
-        a = np.zeros(problem.rows.shape[0]) if start.dual is None else start.dual.copy()
+        a = np.zeros(problem.rows.shape[0]) if start.memory is None else start.memory.dual.copy()
         w = np.zeros(problem.dim)
         options = _core.DualOptions(
             sampling=self.sampling,
@@ -195,7 +199,7 @@ class _Dual(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type hi
             converged=found["converged"],
             interrupted=found["interrupted"],
             error=found["error"],
-            dual=a,
+            memory=Memory(a, problem.lam),
         )
 
     @property
