@@ -39,8 +39,8 @@ def steps(T: int = 500, **how: Any) -> PegasosClassifier:
 
 
 def endless(**params: Any) -> PegasosClassifier:
-    """A model that never stops by itself."""
-    return model(**{"tol": 0.0, "max_epochs": 1e15, **params})
+    """A model that never stops by itself: Auto would, at the rounding floor."""
+    return model(**{"tol": 0.0, "max_epochs": 1e15, "solver": "pegasos", **params})
 
 
 def same_model(a: PegasosClassifier, b: PegasosClassifier) -> bool:

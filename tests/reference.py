@@ -6,6 +6,7 @@ Rows of X are complete here: with a regularized bias the caller appends the colu
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -69,23 +70,24 @@ def epoch_order(seed: int, epoch: int, m: int, bucket: int) -> list[int]:
     return [place for b in order for place in shuffled(buckets[b], inside.split(b))]
 
 
-def alias_table(weights: Array) -> tuple[list[float], list[int]]:
-    """Walker's table as Vose (1991) builds it: place i stands for itself with chance[i], else for other[i]."""
+def alias_table(weights: Array) -> tuple[list[int], list[int]]:
+    """Walker's table as Vose (1991) builds it: place i stands for itself with chance[i] / 2^40, else for other[i]."""
     total = 0.0
     for weight in weights:
         total += float(weight)
     mean = total / len(weights)
-    chance, other = [float(weight) / mean for weight in weights], list(range(len(weights)))
-    small = [i for i, c in enumerate(chance) if c < 1]
-    large = [i for i, c in enumerate(chance) if c >= 1]
+    one = 2**40
+    chance, other = [math.floor(float(weight) / mean * one + 0.5) for weight in weights], list(range(len(weights)))
+    small = [i for i, c in enumerate(chance) if c < one]
+    large = [i for i, c in enumerate(chance) if c >= one]
     while small and large:
         poor, rich = small.pop(), large[-1]
         other[poor] = rich
-        chance[rich] -= 1 - chance[poor]
-        if chance[rich] < 1:
+        chance[rich] -= one - chance[poor]
+        if chance[rich] < one:
             small.append(large.pop())
-    for i in small + large:
-        chance[i] = 1.0
+    for i in small:
+        other[i] = int(np.argmax(weights))
     return chance, other
 
 
@@ -110,7 +112,9 @@ def picks_reference(
         return rows[[draws.below(n, m) for n in numbers]]
     chance, other = alias_table(s[rows])
     places = [draws.below(2 * n, m) for n in numbers]
-    return rows[[i if draws.uniform(2 * n + 1) < chance[i] else other[i] for i, n in zip(places, numbers, strict=True)]]
+    return rows[
+        [i if draws.at(2 * n + 1) >> 24 < chance[i] else other[i] for i, n in zip(places, numbers, strict=True)]
+    ]
 
 
 # ---------------------------------------------------------------------------------------------------------------------

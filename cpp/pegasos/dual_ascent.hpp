@@ -59,20 +59,21 @@ class DualAscent {
 
   int64_t rows_due() const { return due_.empty() ? p_.m() : int64_t(due_.size()); }
 
-  // One pass over the active rows; growing: S counts the rows seen so far, and every a starts from zero.
-  // Returns false when the watch says stop; a and u are in step then, too.
-  bool epoch(Sampling sampling, Stream draws, bool growing, Tally& tally, Watch& watch) {
+  // One pass over the rows that are due, `most` of them; growing: S counts the rows seen so far, every a starts from
+  // zero. Returns false when the watch says stop; a and u are in step then, too.
+  bool epoch(Sampling sampling, Stream draws, bool growing, int64_t most, Tally& tally, Watch& watch) {
     choose_due(growing);
     const Population due{due_.empty() ? p_.m() : int64_t(due_.size()), due_.empty() ? p_.listed : due_, {}};
     std::vector<Sampler> samplers(size_t(replicas_), Sampler(sampling, draws.at(0), due));
     tally = {};
     double total = growing ? 0 : p_.total;
     bool go_on = true;
-    for (int64_t at = 0; at < due.m && go_on;) {
+    const int64_t end_of_all = std::min(due.m, most);
+    for (int64_t at = 0; at < end_of_all && go_on;) {
       // While S is small a row moves w a lot, and two replicas would both overshoot.
       const int64_t chunk = growing ? std::clamp(at / 8, std::min<int64_t>(512, chunk_), chunk_) : chunk_;
-      const bool split = replicas_ == 2 && due.m - at > chunk && (at > 0 || !growing);
-      const int64_t half = std::min(at + chunk, due.m), end = split ? std::min(half + chunk, due.m) : half;
+      const bool split = replicas_ == 2 && end_of_all - at > chunk && (at > 0 || !growing);
+      const int64_t half = std::min(at + chunk, end_of_all), end = split ? std::min(half + chunk, end_of_all) : half;
       if (!split) {
         visit(samplers[0], at, half, u_, total, growing, chunk_tally_[0], nullptr);
       } else {

@@ -62,7 +62,7 @@ class DualSolver {
     const bool from_zero = std::all_of(state_.a.begin(), state_.a.end(), [](double a) { return a == 0; });
     bool go_on = from_zero || rebuild();
     if (go_on && from_zero && o_.pegasos_first) go_on = epoch(true);
-    while (go_on && !fit_.converged && !at_floor_ && effort_ < o_.max_epochs * double(p_.m())) {
+    while (go_on && !fit_.converged && !at_floor_ && !exhausted()) {
       go_on = epoch(false) && certify_if_it_pays();
       const bool small = nonzeros_ < floor_below;
       if (go_on && o_.second_order && (fit_.converged ? small : newton_pays())) go_on = finish(small);
@@ -74,6 +74,11 @@ class DualSolver {
  private:
   // Problems as small as this are taken to the rounding floor: it costs milliseconds, and repeated fits agree.
   static constexpr double floor_below = 2e6;
+
+  // Epochs of a few rows cost a look at each row, too: there must be an end to them.
+  bool exhausted() const {
+    return double(state_.visits) >= o_.max_epochs * double(p_.m()) || double(epoch_) >= 16 * o_.max_epochs;
+  }
 
   // u from a.
   bool rebuild() {
@@ -90,10 +95,11 @@ class DualSolver {
 
   bool epoch(bool growing) {
     Tally tally;
-    const bool whole = ascent_.epoch(o_.sampling, Stream(o_.seed).split(uint64_t(epoch_++)), growing, tally, watch_);
+    const auto m = double(p_.m());
+    const auto most = int64_t(std::ceil(std::min(m, o_.max_epochs * m - double(state_.visits))));
+    const Stream draws = Stream(o_.seed).split(uint64_t(epoch_++));
+    const bool whole = ascent_.epoch(o_.sampling, draws, growing, most, tally, watch_);
     state_.visits += tally.rows;
-    // Choosing the rows of an epoch costs a look at each: epochs of a few rows come to an end, too.
-    effort_ += double(tally.rows) + double(p_.m()) / 16;
     nonzeros_ += double(tally.nonzeros);
     last_nonzeros_ = double(tally.nonzeros);
     estimates_.push_back(tally.gap / p_.total);
@@ -112,6 +118,9 @@ class DualSolver {
     trust_ = std::clamp(gap_ / expected, 0.2, 5.0);
     return true;
   }
+
+  // Whether the last certificate is of the current state.
+  bool fresh() const { return !fit_.history.empty() && fit_.history.back().steps == state_.visits; }
 
   std::vector<double> weights() const {
     std::vector<double> w(u_);
@@ -157,7 +166,7 @@ class DualSolver {
   // Proximal Newton steps until tol, or until the gap stops falling when `to_the_floor`.
   bool finish(bool to_the_floor) {
     std::vector<double> w = weights(), a(state_.a.begin(), state_.a.end());
-    if (!newton_.prepare() || !certify_now(w, a)) return false;
+    if (!newton_.prepare() || (!fresh() && !certify_now(w, a))) return false;
     std::vector<double> kept_w = w;
     double best = gap_;
     // The smaller the curvature, the nearer the answer and the harder the step: it falls as fast as steps stay easy.
@@ -168,7 +177,6 @@ class DualSolver {
       if (rounds == 0) return false;
       const int64_t visits = newton_.take_visits();
       state_.visits += visits;
-      effort_ += double(visits);
       if (!certify_now(w, a)) return false;
       if (gap_ < best) {
         failures = gap_ < 0.9 * best ? 0 : failures + 1;
@@ -191,9 +199,8 @@ class DualSolver {
 
   // The state to report, whatever stopped the fit. After an interrupt there is no time for a pass.
   void conclude() {
-    const bool fresh = !fit_.history.empty() && fit_.history.back().steps == state_.visits;
     if (watch_.out_of_time()) watch_.forgive_time();
-    if (fit_.converged || fresh) return;
+    if (fit_.converged || fresh()) return;
     const std::vector<double> w = weights();
     if (watch_.interrupted()) {
       std::copy(w.begin(), w.end(), state_.w.begin());
@@ -217,7 +224,6 @@ class DualSolver {
   double trust_ = 1;               // exact gap over expected, learnt
   double objective_ = std::numeric_limits<double>::infinity(), dual_ = -objective_, gap_ = objective_;
   double nonzeros_ = 0, last_nonzeros_ = 0;
-  double effort_ = 0;  // row visits, and what else an epoch costs
   int64_t epoch_ = 0;
   size_t wait_ = 5;
   bool at_floor_ = false;

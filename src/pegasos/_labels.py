@@ -12,6 +12,15 @@ from . import _core
 Codes = NDArray[np.int32]
 
 
+def refuse_missing(y: Any) -> None:
+    """Name the row of a missing label, where scikit-learn's own check would stumble over objects."""
+    objects = np.asarray(y)
+    if objects.dtype.kind == "O" and objects.ndim == 1:
+        for row, label in enumerate(objects):
+            if label is None or _is_missing(label):
+                raise ValueError(f"Input y contains NaN or None (row {row}).")
+
+
 def encode(y: NDArray[Any]) -> tuple[NDArray[Any], Codes]:
     """Sorted classes, and for each row the place of its class among them.
 
@@ -75,8 +84,6 @@ def _encode_objects(y: NDArray[Any]) -> tuple[NDArray[Any], Codes]:
     codes = np.empty(len(y), np.int32)
     number: dict[Any, int] = {}
     for row, label in enumerate(y):
-        if label is None or _is_missing(label):
-            raise ValueError(f"Input y contains NaN or None (row {row}).")
         if isinstance(label, (float, np.floating)) and label != np.floor(label):
             raise ValueError(f"Unknown label type: continuous. y has the value {label!r} in row {row}.")
         try:

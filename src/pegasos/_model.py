@@ -14,11 +14,12 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import _core
+from ._labels import refuse_missing
 from ._problem import Fit, Floats, Problem, Start, Stop, solve_each
 from ._progress import CallbackSupportMixin, Progress
 from ._rows import make_rows, sound
 from ._rules import Rule, check
-from .solvers import solver_of
+from .solvers import Pegasos, solver_of
 
 _FORMAT = {"accept_sparse": "csr", "dtype": [np.float64, np.float32], "order": "C", "ensure_all_finite": False}
 
@@ -53,6 +54,7 @@ class LinearModel(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]  #
         return stop
 
     def _read(self, X: Any, y: Any, reset: bool) -> tuple[_core.Rows, NDArray[Any]]:
+        refuse_missing(y)
         X, y = validate_data(self, sound(X), y, reset=reset, multi_output=False, y_numeric=False, **_FORMAT)
         return make_rows(X, training=True), np.asarray(y)
 
@@ -70,6 +72,8 @@ class LinearModel(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]  #
         """One fit, or one for each named class against the rest."""
         problem.check_scale()
         solver = solver_of(self.solver)
+        if stop.one_pass and not isinstance(solver, Pegasos):
+            solver = Pegasos()  # a dual solver needs rows that come back; one pass is a stochastic gradient's trade
         solver.check(problem, stop)
         positives = list(range(len(names))) if len(names) > 1 else [1]
         seed = _seed(self.random_state)

@@ -49,8 +49,9 @@ def _check_lists(X: Any) -> None:
     for i, (columns, values) in enumerate(zip(X.rows, X.data, strict=True)):
         if len(columns) != len(values):
             raise ValueError(f"row {i} of the LIL matrix has {len(columns)} indices for {len(values)} values.")
-        if columns and not (min(columns) >= 0 and max(columns) < X.shape[1]):
-            raise ValueError(f"row {i} of the LIL matrix has a column index outside 0..{X.shape[1] - 1}.")
+        for column in (min(columns, default=0), max(columns, default=0)):
+            if columns and not 0 <= column < X.shape[1]:
+                raise ValueError(f"column index {column} in row {i} of the LIL matrix is outside 0..{X.shape[1] - 1}.")
 
 
 def _check_compressed(X: Any) -> None:

@@ -176,6 +176,7 @@ class PegasosClassifier(ClassifierMixin, LinearModel):  # type: ignore[misc]
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Make one pass over the given rows, going on from the current weights and step number.
 
+        Takes Pegasos steps, with the parameters of the solver if that is a `Pegasos` object and its defaults otherwise.
         Ignores `tol`, `max_epochs` and the solver's T, never warns, and sets `gap_` to NaN: a bound would need the
         rows of earlier calls. A last batch with fewer than k rows counts as a step.
 

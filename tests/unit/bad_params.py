@@ -26,7 +26,10 @@ PARAMETERS: dict[str, tuple[tuple[str, ...], list[Any]]] = {
     "verbose": (("verbose must be a whole number >= 0",), [-1, 1.5, "loud", None]),
     "warm_start": (("warm_start must be True or False",), ["yes", 1, None]),
     "class_weight": (("class_weight must be a dict, 'balanced' or None",), ["even", [1, 2], np.array([1.0, 2.0]), 3]),
-    "solver": (("solver must be 'pegasos' or a Pegasos",), ["newton", None, 3, Pegasos]),
+    "solver": (
+        ("solver must be 'auto', 'sdca', 'pegasos', or an Auto, SDCA or Pegasos object",),
+        ["newton", None, 3, Pegasos],
+    ),
     "solver__k": (("k must be a whole number >= 1",), [0, -1, 1.5, np.nan, "all", None, True]),
     "solver__T": (("T must be None or a whole number >= 1",), [0, -1, 1.5, np.inf, "all", True]),
 }

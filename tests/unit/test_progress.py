@@ -56,7 +56,7 @@ def test_the_summary_says_when_it_has_not_converged(capsys: Any) -> None:
 
 def test_the_summary_says_when_a_gap_is_large_beside_what_a_constant_reaches(capsys: Any) -> None:
     y = np.where(np.arange(120) < 3, 1, -1)  # a constant reaches 2 * 3/120 = 0.05
-    fitted = model(verbose=1, tol=0.04).fit(X, y)
+    fitted = model(verbose=1, tol=0.04, solver="pegasos").fit(X, y)
     assert fitted.gap_ > 0.005
     assert re.search(r"constant reaches 0\.05\b", printed(capsys)[1][0])
 
@@ -145,7 +145,7 @@ def test_a_callback_may_stop_the_fit() -> None:
     heard = Listener(stops_at=3)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        fitted = model(tol=0, max_epochs=1e12, max_time=0.5).set_callbacks(heard).fit(X, Y)
+        fitted = model(tol=0, max_epochs=1e12, max_time=0.5, solver="pegasos").set_callbacks(heard).fit(X, Y)
     assert len(fitted.history_["gap"]) == 3
 
 

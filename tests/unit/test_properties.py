@@ -174,7 +174,7 @@ def test_every_place_of_an_epoch_is_uniform(sampling):
 @given(seeds, st.lists(st.floats(0, 100), min_size=2, max_size=30).filter(lambda s: sum(s) > 1))
 def test_iid_picks_follow_the_weights(seed, weights):
     s, n = np.array(weights), 20_000
-    listed = np.flatnonzero(s)
+    listed = np.flatnonzero(s).astype(np.uint32)
     found = picks("iid", seed, len(listed), 0, n, listed, s)
     np.testing.assert_array_equal(found[:100], picks_reference("iid", seed, len(s), 0, 100, s))
     expected = n * s / s.sum()

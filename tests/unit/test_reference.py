@@ -180,7 +180,7 @@ def test_every_class_against_the_rest_is_the_reference():
 @pytest.mark.parametrize("weights", ["equal", "with zeros"])
 def test_native_picks_are_those_of_the_plain_samplers(sampling, m, weights):
     s = some_weights(weights, m)
-    listed = None if s is None else np.flatnonzero(s)
+    listed = None if s is None else np.flatnonzero(s).astype(np.uint32)
     left = m if s is None else len(listed)
     for seed, first in ((0, 0), (2**31, 3 * left - left // 2), (2**64 - 1, left - 1)):
         count = min(left, 3000) + 5

@@ -19,7 +19,6 @@ X, Y = binary()
 LATER: dict[str, list[Any]] = {
     "loss": ["squared_hinge", "log", "multiclass_hinge", "multinomial"],
     "bias": ["free", "batch", "search"],
-    "solver": ["sdca", "auto"],
     "costs": [np.ones((2, 2)), [[0, 1], [1, 0]]],
 }
 LATER_IN_PEGASOS: dict[str, list[Any]] = {
@@ -82,7 +81,7 @@ def test_an_unknown_value_of_the_solver_is_answered_with_its_range(name: str, va
 
 
 def test_solver_parameters_need_a_solver_object() -> None:
-    with pytest.raises(ValueError, match=r"solver__k needs a solver object.*'pegasos'.*solver=Pegasos\(\)"):
+    with pytest.raises(ValueError, match=r"solver__k needs a solver object.*'auto'.*solver=Pegasos\(\)"):
         model().set_params(solver__k=3)
 
 
@@ -138,7 +137,6 @@ def test_a_huge_number_of_steps_is_no_error() -> None:
 
 
 def test_parameters_and_defaults_are_those_of_the_design() -> None:
-    # The default solver will be "auto" once it exists.
     expected = {
         "lam": 1e-4,
         "loss": "hinge",
@@ -148,7 +146,7 @@ def test_parameters_and_defaults_are_those_of_the_design() -> None:
         "tol": 1e-3,
         "max_epochs": 1000,
         "max_time": None,
-        "solver": "pegasos",
+        "solver": "auto",
         "warm_start": False,
         "n_jobs": None,
         "random_state": None,
@@ -165,7 +163,7 @@ def test_parameters_and_defaults_are_those_of_the_design() -> None:
     }
 
 
-@pytest.mark.parametrize("name", ["PegasosRegressor", "KernelPegasosClassifier", "SDCA", "Auto", "Loss", "load_model"])
+@pytest.mark.parametrize("name", ["PegasosRegressor", "KernelPegasosClassifier", "Loss", "load_model"])
 def test_a_name_that_is_not_built_yet_is_an_attribute_error(name: str) -> None:
     with pytest.raises(AttributeError, match=name):
         getattr(pegasos, name)
