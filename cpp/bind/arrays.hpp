@@ -44,16 +44,16 @@ class PyRows {
                            pegasos::CsrRows<double, int64_t>>;
 
   template <class T>
-  static PyRows dense(Mat<T> X) {
+  static PyRows dense(Mat<T> X, int threads) {
     PyRows rows;
     rows.hold_ = X;
-    rows.accept(pegasos::DenseRows<T>{X.data(), int64_t(X.shape(0)), int64_t(X.shape(1))},
-                [](const auto& r) { return pegasos::validate(r); });
+    rows.accept(pegasos::DenseRows<T>{X.data(), int64_t(X.shape(0)), int64_t(X.shape(1))}, threads,
+                [](const auto& r, pegasos::Team& team) { return pegasos::validate(r, team); });
     return rows;
   }
 
   template <class T, class I, class P>
-  static PyRows csr(Vec<T> data, Vec<I> indices, Vec<P> indptr, int64_t n_features) {
+  static PyRows csr(Vec<T> data, Vec<I> indices, Vec<P> indptr, int64_t n_features, int threads) {
     if (indptr.size() == 0) throw pegasos::BadData("indptr is empty; it needs one entry more than there are rows.");
     if (n_features < 0) throw pegasos::BadData("the number of features is negative.");
     PyRows rows;
@@ -65,7 +65,7 @@ class PyRows {
       pointers.wide = indptr.data();
     const auto stored = int64_t(std::min(data.size(), indices.size()));
     rows.accept(pegasos::CsrRows<T, I>{data.data(), indices.data(), pointers, int64_t(indptr.size()) - 1, n_features},
-                [&](const auto& r) { return pegasos::validate(r, stored); });
+                threads, [&](const auto& r, pegasos::Team& team) { return pegasos::validate(r, stored, team); });
     return rows;
   }
 
@@ -90,9 +90,10 @@ class PyRows {
 
  private:
   template <class Rows, class Validate>
-  void accept(const Rows& rows, const Validate& validate) {
+  void accept(const Rows& rows, int threads, const Validate& validate) {
     nb::gil_scoped_release nogil;
-    checked_ = validate(rows);
+    pegasos::Team team(threads);
+    checked_ = validate(rows, team);
     any_ = rows;
   }
 

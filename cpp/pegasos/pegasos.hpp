@@ -133,7 +133,8 @@ class PegasosSolver {
     const auto found = certify(p_, loss_, w, dual, team_, watch_);
     if (!found) return false;
     // Every dual value bounds f(w*) from below: keep the best.
-    const double dual_value = fit.history.empty() ? found->dual : std::max(found->dual, fit.history.back().dual);
+    const double before = fit.history.empty() ? 0.0 : fit.history.back().dual;  // no loss is negative
+    const double dual_value = std::max(found->dual, before);
     fit.history.push_back({watch_.seconds(), state_.t, found->objective, std::min(dual_value, found->objective)});
     fit.converged = found->objective - dual_value <= o_.tol;
     return true;

@@ -222,7 +222,8 @@ class DualSolver {
   std::function<bool(const Checkpoint&)> report_;
   std::vector<double> estimates_;  // of the gap, one per epoch
   double trust_ = 1;               // exact gap over expected, learnt
-  double objective_ = std::numeric_limits<double>::infinity(), dual_ = -objective_, gap_ = objective_;
+  double objective_ = std::numeric_limits<double>::infinity(), gap_ = objective_;
+  double dual_ = 0;  // losses are not negative: a = 0 proves f >= 0
   double nonzeros_ = 0, last_nonzeros_ = 0;
   int64_t epoch_ = 0;
   size_t wait_ = 5;

@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <exception>
 #include <limits>
 #include <stdexcept>
 #include <string>
 
 #include "rows.hpp"
+#include "team.hpp"
 
 namespace pegasos {
 
@@ -87,11 +89,11 @@ double bound_norm2(const Rows& rows, int64_t from, int64_t to, int64_t first, in
 }
 
 template <class T>
-Checked validate(const DenseRows<T>& rows) {
+Checked check_rows(const DenseRows<T>& rows, int64_t first, int64_t last) {
   Checked checked;
   const int64_t piece = std::max<int64_t>(1, 4096 / std::max<int64_t>(1, rows.d));
-  for (int64_t from = 0; from < rows.m; from += piece) {
-    const int64_t to = std::min(from + piece, rows.m);
+  for (int64_t from = first; from < last; from += piece) {
+    const int64_t to = std::min(from + piece, last);
     checked.norm2_bound =
         std::max(checked.norm2_bound, bound_norm2(rows, from, to, from * rows.d, (to - from) * rows.d));
   }
@@ -110,16 +112,16 @@ inline void validate_indptr(const Indptr& indptr, int64_t m, int64_t stored) {
                   std::to_string(stored) + " entries are stored.");
 }
 
+// The row pointers must have been checked.
 template <class T, class I>
-Checked validate(const CsrRows<T, I>& rows, int64_t stored) {
-  validate_indptr(rows.indptr, rows.m, stored);
+Checked check_rows(const CsrRows<T, I>& rows, int64_t first, int64_t last) {
   Checked checked;
   // Pieces small enough to stay in the first-level cache between the two looks at them.
   constexpr int64_t piece = 4096;
-  for (int64_t from = 0; from < rows.m;) {
+  for (int64_t from = first; from < last;) {
     const int64_t begin = rows.indptr[from];
     int64_t to = from + 1;
-    while (to < rows.m && rows.indptr[to + 1] - begin <= piece) ++to;
+    while (to < last && rows.indptr[to + 1] - begin <= piece) ++to;
     const int64_t end = rows.indptr[to];
     if (end > begin) {
       auto facts = detail::index_facts(rows.indices + begin, end - begin);
@@ -141,6 +143,35 @@ Checked validate(const CsrRows<T, I>& rows, int64_t stored) {
     from = to;
   }
   return checked;
+}
+
+// Both halves at once where there are two threads; of two errors the first row's is told.
+template <class Rows>
+Checked check_all_rows(const Rows& rows, Team& team) {
+  Checked part[2];
+  std::exception_ptr error[2];
+  team.each(2, [&](int64_t half) {
+    try {
+      part[half] = check_rows(rows, rows.size() * half / 2, rows.size() * (half + 1) / 2);
+    } catch (...) {
+      error[half] = std::current_exception();
+    }
+  });
+  for (const auto& raised : error)
+    if (raised) std::rethrow_exception(raised);
+  return {std::max(part[0].norm2_bound, part[1].norm2_bound),
+          part[0].strictly_increasing && part[1].strictly_increasing};
+}
+
+template <class T>
+Checked validate(const DenseRows<T>& rows, Team& team) {
+  return check_all_rows(rows, team);
+}
+
+template <class T, class I>
+Checked validate(const CsrRows<T, I>& rows, int64_t stored, Team& team) {
+  validate_indptr(rows.indptr, rows.m, stored);
+  return check_all_rows(rows, team);
 }
 
 }  // namespace pegasos

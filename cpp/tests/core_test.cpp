@@ -128,7 +128,8 @@ TEST(validator_refuses_what_would_be_read_outside) {
   const int32_t ends[] = {0, 3}, late[] = {1, 3}, down[] = {0, 3, 2}, past[] = {0, 4}, below[] = {0, -1};
   auto refuses = [&](const int32_t* idx, const int32_t* ptr, int64_t m) {
     try {
-      validate(CsrRows<double, int32_t>{x, idx, {ptr, nullptr}, m, 3, 0}, 3);
+      Team team(2);
+      validate(CsrRows<double, int32_t>{x, idx, {ptr, nullptr}, m, 3, 0}, 3, team);
     } catch (const BadData&) {
       return true;
     }
@@ -143,7 +144,8 @@ TEST(validator_finds_values_and_norms) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   auto refuses = [&](std::vector<double> row) {
     try {
-      validate(DenseRows<double>{row.data(), 1, int64_t(row.size())});
+      Team team(1);
+      validate(DenseRows<double>{row.data(), 1, int64_t(row.size())}, team);
     } catch (const BadData&) {
       return true;
     }
@@ -153,14 +155,16 @@ TEST(validator_finds_values_and_norms) {
   CHECK(!refuses({1e150, 1e150}));
   // Many rows whose squares overflow only together are fine.
   std::vector<double> many(5000, 1e153);
-  CHECK(validate(DenseRows<double>{many.data(), 5000, 1}).norm2_bound == 1e153 * 1e153);
+  Team team(2);
+  CHECK(validate(DenseRows<double>{many.data(), 5000, 1}, team).norm2_bound == 1e153 * 1e153);
 }
 
 TEST(unsorted_and_repeated_indices_are_noticed) {
   const float x[] = {1, 2, 3, 4};
   const int64_t ptr[] = {0, 2, 4};
   auto increasing = [&](std::vector<int32_t> idx) {
-    return validate(CsrRows<float, int32_t>{x, idx.data(), {nullptr, ptr}, 2, 9, 0}, 4).strictly_increasing;
+    Team team(1);
+    return validate(CsrRows<float, int32_t>{x, idx.data(), {nullptr, ptr}, 2, 9, 0}, 4, team).strictly_increasing;
   };
   CHECK(increasing({0, 5, 0, 5}) && increasing({3, 4, 1, 2}));
   CHECK(!increasing({5, 0, 0, 5}) && !increasing({0, 5, 7, 7}));

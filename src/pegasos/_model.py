@@ -47,7 +47,8 @@ class LinearModel(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]  #
         return tags
 
     def _stop(self, one_pass: bool = False) -> Stop:
-        stop = Stop(self.tol, self.max_epochs, self.max_time, one_pass)  # the clock starts here
+        remember = bool(self.warm_start) and not one_pass
+        stop = Stop(self.tol, self.max_epochs, self.max_time, one_pass, remember=remember)  # the clock starts here
         check(self._rules, self, hints={"lam": "Coming from C? lam = 1 / (C * n_rows)."})
         if self.n_jobs == 0:
             raise ValueError("n_jobs must not be 0; use None or 1 for one thread, -1 for all cores.")
@@ -56,7 +57,7 @@ class LinearModel(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]  #
     def _read(self, X: Any, y: Any, reset: bool) -> tuple[_core.Rows, NDArray[Any]]:
         refuse_missing(y)
         X, y = validate_data(self, sound(X), y, reset=reset, multi_output=False, y_numeric=False, **_FORMAT)
-        return make_rows(X, training=True), np.asarray(y)
+        return make_rows(X, training=True, threads=_thread_count(self.n_jobs)), np.asarray(y)
 
     def _scores(self, X: Any) -> Floats:
         check_is_fitted(self)
@@ -121,7 +122,7 @@ class LinearModel(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]  #
         if several:
             self.history_["class"] = np.repeat(names, [len(fit.history) for fit in fits])
         # If the same rows come again, a warm start finds their dual variables here.
-        self._memories = [fit.memory for fit in fits] if self.warm_start and not stop.one_pass else None
+        self._memories = [fit.memory for fit in fits] if stop.remember else None
         error = next((fit.error for fit in fits if fit.error is not None), None)
         if error is not None:
             raise error

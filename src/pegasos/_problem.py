@@ -120,6 +120,7 @@ class Stop:
     halt: NDArray[np.uint8] = field(default_factory=lambda: np.zeros(1, np.uint8))
     report: Report | None = None
     threads: int = 1
+    remember: bool = False  # hand back what a warm start needs
 
     def watch(self) -> _core.Watch:
         started = time.perf_counter() - self.began

@@ -83,25 +83,26 @@ def _check_compressed(X: Any) -> None:
         raise ValueError(f"index {indices[bad[0]]} in {line} {at} of {what} is outside 0..{n_minor - 1}.")
 
 
-def make_rows(X: Any, *, training: bool) -> _core.Rows:
+def make_rows(X: Any, *, training: bool, threads: int = 1) -> _core.Rows:
     """Native rows that look at X without copying it; X is float32 or float64, C-ordered or CSR.
 
     For training, rows whose indices are not strictly increasing are sorted and summed in a copy.
     """
     if not sp.issparse(X):
-        return _core.Rows.dense(np.require(X, requirements=["C", "A"]))
+        return _core.Rows.dense(np.require(X, requirements=["C", "A"]), threads)
     if np.ndim(X.data) != 1 or np.ndim(X.indices) != 1 or np.ndim(X.indptr) != 1:
         raise ValueError("data, indices and indptr of the CSR matrix must have one dimension each.")
     if len(X.indptr) != X.shape[0] + 1:
         raise ValueError(f"indptr has {len(X.indptr)} entries for {X.shape[0]} rows; it needs one more than rows.")
     if len(X.data) != len(X.indices):
         raise ValueError(f"the CSR matrix has {len(X.data)} values for {len(X.indices)} column indices.")
-    rows = _core.Rows.csr(np.require(X.data, requirements=["C", "A"]), _index(X.indices), _index(X.indptr), X.shape[1])
+    data = np.require(X.data, requirements=["C", "A"])
+    rows = _core.Rows.csr(data, _index(X.indices), _index(X.indptr), X.shape[1], threads)
     if training and not rows.strictly_increasing:
         tidy = sp.csr_matrix((X.data, X.indices, X.indptr), shape=X.shape, copy=True)
         tidy.has_sorted_indices = tidy.has_canonical_format = False
         tidy.sum_duplicates()
-        return make_rows(tidy, training=False)
+        return make_rows(tidy, training=False, threads=threads)
     return rows
 
 

@@ -132,8 +132,14 @@ class Pegasos(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type 
             converged=found["converged"],
             interrupted=found["interrupted"],
             error=found["error"],
-            memory=Memory(_divide(counts * state.c, problem.per_dual(problem.lam)), problem.lam, v),
+            memory=self._memory(problem, counts * state.c, v) if stop.remember else None,
         )
+
+    @staticmethod
+    def _memory(problem: Problem, parts: Floats, v: Floats) -> Memory:
+        unit = np.asarray(problem.per_dual(problem.lam))
+        dual = np.divide(parts, unit, out=np.zeros_like(parts), where=unit > 0)  # rows of weight zero have none
+        return Memory(dual, problem.lam, v)
 
     def _options(self, problem: Problem, stop: Stop, t: int, seed: int) -> _core.PegasosOptions:
         k = min(self.k, problem.m)  # larger only in partial_fit, where the last batch may be short
@@ -157,11 +163,6 @@ class Pegasos(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type 
     def fixed_steps(self) -> bool:
         """Whether the number of steps was given, so that not reaching tol is no surprise."""
         return self.T is not None
-
-
-def _divide(parts: Floats, unit: Floats | float) -> Floats:
-    """parts / unit, 0 for rows of weight zero."""
-    return np.divide(parts, unit, out=np.zeros_like(parts), where=np.asarray(unit) > 0)
 
 
 class _Dual(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type hints
@@ -199,7 +200,7 @@ class _Dual(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type hi
             converged=found["converged"],
             interrupted=found["interrupted"],
             error=found["error"],
-            memory=Memory(a, problem.lam),
+            memory=Memory(a, problem.lam) if stop.remember else None,
         )
 
     @property
