@@ -184,9 +184,17 @@ def pegasos_reference(
 
 def with_bias(X: Any, bias: str) -> Array:
     X = np.asarray(X.todense() if hasattr(X, "todense") else X, dtype=np.float64)
-    if bias not in ("none", "regularized"):
-        raise NotImplementedError(f"teach tests/reference.py what the optimum with bias={bias!r} is")
     return np.column_stack([X, np.ones(len(X))]) if bias == "regularized" else X
+
+
+FREE = ("free", "batch", "search")  # three ways to one optimum: b is not penalised
+
+
+def best_bias(scores: Array, y: Array, loss: Any, s: Array | None = None) -> float:
+    """The b with the smallest mean hinge loss, by trying every kink and the middle between neighbours."""
+    kinks = np.unique(y - scores)
+    tried = np.concatenate([kinks, (kinks[1:] + kinks[:-1]) / 2])
+    return float(min(tried, key=lambda b: mean(loss.value(scores + b, y), s)))
 
 
 def mean(values: Array, s: Array | None) -> float:
@@ -227,12 +235,12 @@ class Optimum:
     error: float
 
 
-def exact_optimum(X: Array, y: Array, lam: float, loss: Any, s: Array | None = None) -> Optimum:
-    """The minimum of f, to 1e-10 for the losses with a solver of their own in EXACT."""
+def exact_optimum(X: Array, y: Array, lam: float, loss: Any, s: Array | None = None, free: bool = False) -> Optimum:
+    """The minimum of f, to 1e-10 for the losses with a solver of their own in EXACT; free: over a bias, too."""
     if s is not None:
         X, y, s = X[s > 0], y[s > 0], s[s > 0]
     if loss.name in EXACT:
-        return EXACT[loss.name](X, y, lam, loss, s)
+        return EXACT[loss.name](X, y, lam, loss, s, free)
 
     def f(w: Array) -> tuple[float, Array]:
         slopes = loss.slope(X @ w, y)
@@ -242,24 +250,44 @@ def exact_optimum(X: Array, y: Array, lam: float, loss: Any, s: Array | None = N
     return Optimum(found.x, float(found.fun), np.nan)
 
 
-def _hinge_optimum(X: Array, y: Array, lam: float, loss: Any, s: Array | None) -> Optimum:
-    """Primal-dual interior point on the dual, min 1/2 a'Qa - p'a over [0, 1]^m: no coordinates, no stalling."""
+def balanced(a: Array, q: Array) -> Array:
+    """a with the side of the larger sum scaled down, so that q'a = 0."""
+    plus, minus = q[q > 0] @ a[q > 0], -(q[q < 0] @ a[q < 0])
+    if plus == 0 or minus == 0:
+        return np.zeros_like(a)
+    return np.where(q > 0, a * min(1.0, minus / plus), a * min(1.0, plus / minus))
+
+
+def _hinge_optimum(X: Array, y: Array, lam: float, loss: Any, s: Array | None, free: bool) -> Optimum:
+    """Primal-dual interior point on the dual, min 1/2 a'Qa - p'a over [0, 1]^m: no coordinates, no stalling.
+
+    A free bias adds the constraint y'(p a) = 0, whose multiplier it is.
+    """
     p = np.ones(len(y)) / len(y) if s is None else s / s.sum()
     Z = (p * y)[:, None] * X
     p, Q = p * len(y), Z @ Z.T * (len(y) / lam)  # scaled to the size of a row
     a = b = np.full(len(y), 0.5)  # b is 1 - a, kept apart: near 1 the difference has no digits left
     low = high = np.ones(len(y))
+    border, multiplier = (p * y)[:, None] * float(free), np.zeros(1)
     best = Optimum(np.zeros(X.shape[1]), 1.0, 1.0)
     for _ in range(100):
-        w = dual_weights(X, lam, a * y, s)
-        value = objective(X, y, lam, w, loss, s)
-        gap = value - dual_value(X, y, lam, a * y, loss, s)
+        feasible = balanced(a, p * y) if free else a
+        w = dual_weights(X, lam, feasible * y, s)
+        shift = best_bias(X @ w, y, loss, s) if free else 0.0
+        value = lam / 2 * float(w @ w) + mean(loss.value(X @ w + shift, y), s)
+        gap = value - dual_value(X, y, lam, feasible * y, loss, s)
         if gap < best.error:
             best = Optimum(w, value, gap)
         if best.error < 1e-13 or low @ a + high @ b < 1e-13:
             break
         mu = 0.1 * (low @ a + high @ b) / (2 * len(y))
-        da = np.linalg.solve(Q + np.diag(low / a + high / b), p - Q @ a + mu / a - mu / b)
+        H, rhs = Q + np.diag(low / a + high / b), p - Q @ a + mu / a - mu / b
+        if free:
+            H = np.block([[H, border], [border.T, np.zeros((1, 1))]])
+            change = np.linalg.solve(H, np.concatenate([rhs - border[:, 0] * multiplier, -border.T @ a]))
+            da, multiplier = change[:-1], multiplier + change[-1:]
+        else:
+            da = np.linalg.solve(H, rhs)
         dlow, dhigh = mu / a - low - low / a * da, mu / b - high + high / b * da
         now, change = np.concatenate([a, b, low, high]), np.concatenate([da, -da, dlow, dhigh])
         reach = min(1.0, 0.99 / max(1e-300, float(np.max(-change / now))))

@@ -22,6 +22,7 @@ struct PyProblem {
   std::optional<Vec<uint32_t>> listed;
   double total, lam;
   std::string loss;
+  bool free_bias;
 
   // f(problem, loss) with both of their exact types.
   template <class F>
@@ -32,6 +33,7 @@ struct PyProblem {
       if (s) p.s = span_of(*s);
       if (listed) p.listed = span_of(*listed);
       p.total = total;
+      p.free_bias = free_bias;
       pegasos::with_loss(loss, [&](const auto& l) { f(p, l); });
     });
   }

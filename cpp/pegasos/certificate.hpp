@@ -12,8 +12,10 @@
 #include <optional>
 #include <span>
 #include <thread>
+#include <utility>
 #include <vector>
 
+#include "bias.hpp"
 #include "loss/all.hpp"
 #include "problem.hpp"
 #include "team.hpp"
@@ -22,7 +24,20 @@ namespace pegasos {
 
 struct Certificate {
   double objective, dual;
+  double bias = 0;  // the best one, where it is free
 };
+
+// The factors for positive and for negative dual variables that make sum_i s_i a_i zero.
+template <class Rows, class Dual>
+std::pair<double, double> balance(const Problem<Rows>& p, const Dual& dual) {
+  double plus = 0, minus = 0;
+  for (int64_t i = 0; i < p.rows.size(); ++i) {
+    if (p.weight(i) == 0) continue;
+    const double part = p.weight(i) * dual(i);
+    (part > 0 ? plus : minus) += std::abs(part);
+  }
+  return plus > minus ? std::pair{minus / plus, 1.0} : std::pair{1.0, minus > 0 ? plus / minus : 1.0};
+}
 
 // scale^2/2 ||w||^2 without squaring w alone, which may overflow where the product does not.
 inline double half_square(std::span<const double> w, double scale) {
@@ -58,20 +73,42 @@ bool over_rows(const Problem<Rows>& p, Team& team, Watch& watch, const Visit& vi
   return go_on;
 }
 
-// f(w) and D(a) in one pass over the rows; dual(i, score) is a_i. Nothing when interrupted. Where the caller wants it,
-// `kept` receives u = sum_i s_i a_i x_i.
-template <class Rows, Loss L, class Dual>
+// Which part of w is penalised: with a free bias not its last entry, which is b.
+template <class Rows>
+std::span<const double> penalised(const Problem<Rows>& p, std::span<const double> w) {
+  return p.free_bias ? w.first(w.size() - 1) : w;
+}
+
+struct LookAway {
+  void operator()(int64_t, double) const {}
+};
+
+// f(w) and D(a) in one pass over the rows; dual(i) is a_i. Nothing when interrupted. Where the caller wants it, `kept`
+// receives u = sum_i s_i a_i x_i, and look(i, score) every score.
+//
+// With a free bias, f takes the b that suits w best, and a dual point must have sum_i s_i a_i = 0: the side, positive
+// or negative, with the larger sum is scaled down to the other's.
+template <class Rows, Loss L, class Dual, class Look = LookAway>
 std::optional<Certificate> certify(const Problem<Rows>& p, const L& loss, std::span<const double> w, const Dual& dual,
-                                   Team& team, Watch& watch, std::span<double> kept = {}) {
+                                   Team& team, Watch& watch, std::span<double> kept = {}, const Look& look = {}) {
   struct alignas(64) Part {
     std::vector<double> u;
     double losses = 0, conjugates = 0;
   } parts[halves];
   for (Part& part : parts) part.u.resize(w.size());
+  const auto [plus, minus] = p.free_bias ? balance(p, dual) : std::pair{1.0, 1.0};
+  std::vector<Scored> scored(p.free_bias ? size_t(p.rows.size()) : 0);
   const bool whole = over_rows(p, team, watch, [&](int64_t half, int64_t i, const auto& row) {
     Part& part = parts[half];
-    const double s = p.weight(i), y = p.y[i], score = row.dot(w.data()), a = dual(i, score);
-    part.losses += s * loss.value(score, y);
+    const double s = p.weight(i), y = p.y[i], score = row.dot(w.data());
+    double a = dual(i);
+    if (p.free_bias) {
+      a *= a > 0 ? plus : minus;
+      scored[size_t(i)] = {score, y, s};
+    } else {
+      part.losses += s * loss.value(score, y);
+      look(i, score);
+    }
     part.conjugates += s * loss.conjugate(a, y);
     if (a != 0) row.axpy(s * a, part.u.data());
   });
@@ -79,15 +116,29 @@ std::optional<Certificate> certify(const Problem<Rows>& p, const L& loss, std::s
   std::vector<double>& u = parts[0].u;
   for (size_t j = 0; j < u.size(); ++j) u[j] += parts[1].u[j];
   if (!kept.empty()) std::copy(u.begin(), u.end(), kept.begin());
+  double losses = parts[0].losses + parts[1].losses, b = 0;
+  if (p.free_bias) {
+    b = best_bias(loss, scored, w.back());
+    for (size_t i = 0; i < scored.size(); ++i) {
+      if (scored[i].s == 0) continue;
+      losses += scored[i].s * loss.value(scored[i].score + b, scored[i].y);
+      look(int64_t(i), scored[i].score + b);
+    }
+  }
   const double root = std::sqrt(p.lam);
-  return Certificate{half_square(w, root) + (parts[0].losses + parts[1].losses) / p.total,
-                     -(parts[0].conjugates + parts[1].conjugates) / p.total - half_square(u, 1 / (root * p.total))};
+  return Certificate{half_square(penalised(p, w), root) + losses / p.total,
+                     -(parts[0].conjugates + parts[1].conjugates) / p.total - half_square(u, 1 / (root * p.total)), b};
 }
 
-// f(w) alone.
+// f(w) alone, with the best b where that is free.
 template <class Rows, Loss L>
 std::optional<double> objective(const Problem<Rows>& p, const L& loss, std::span<const double> w, Team& team,
                                 Watch& watch) {
+  const auto found = [&] { return certify(p, loss, w, [](int64_t) { return 0.0; }, team, watch); };
+  if (p.free_bias) {
+    const auto certificate = found();
+    return certificate ? std::optional(certificate->objective) : std::nullopt;
+  }
   struct alignas(64) Part {
     double losses = 0;
   } parts[halves];

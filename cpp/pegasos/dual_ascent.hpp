@@ -172,7 +172,7 @@ class DualAscent {
         const auto row = p_.rows[i];
         const double y = p_.y[i], s = p_.weight(i), old = a_[size_t(i)];
         if (growing) scale = 1 / (p_.lam * (total += s));
-        const double score = scale * row.dot(u.data());
+        const double score = scale * row.dot(u.data()) + p_.offset;
         const double conjugate = loss_.conjugate(old, y);
         tally.gap += s * (loss_.value(score, y) + conjugate + old * score);
         tally.weight += s;

@@ -29,8 +29,9 @@ namespace pegasos {
 template <class Rows, Loss L>
 class Newton {
  public:
-  Newton(const Problem<Rows>& problem, const L& loss, Watch& watch)
-      : p_(problem), loss_(loss), watch_(watch), system_(problem, watch) {}
+  // bias_penalty: of the bias feature, as a part of lam.
+  Newton(const Problem<Rows>& problem, const L& loss, double bias_penalty, Watch& watch)
+      : p_(problem), loss_(loss), bias_penalty_(bias_penalty), watch_(watch), system_(problem, watch) {}
 
   // Needed once, before the first step: the mean square of every feature.
   bool prepare() {
@@ -55,6 +56,7 @@ class Newton {
     centre_.assign(a.begin(), a.end());
     scores_.resize(a.size());
     if (!scores(w, scores_)) return 0;
+    for (double& score : scores_) score += p_.offset;
     // With fewer free rows than features the matrix is all but singular, and its steps far too long. Damping keeps
     // them sensible until enough rows are free.
     double damping = 0;
@@ -77,6 +79,9 @@ class Newton {
   static constexpr int most_rounds = 40;
 
  private:
+  // Of feature j; the bias, last, has its own.
+  double penalty(size_t j) const { return j + 1 < spread_.size() ? p_.lam : p_.lam * bias_penalty_; }
+
   double share(size_t i) const { return p_.weight(int64_t(i)) / p_.total; }
 
   bool scores(std::span<const double> w, std::vector<double>& out) {
@@ -101,7 +106,7 @@ class Newton {
     gradient_.assign(w.size(), 0.0);
     for (size_t i = 0; i < a.size(); ++i)
       if (share(i) != 0 && a[i] != 0) p_.rows[int64_t(i)].axpy(-share(i) * a[i], gradient_.data());
-    for (size_t j = 0; j < w.size(); ++j) gradient_[j] += p_.lam * w[j];
+    for (size_t j = 0; j < w.size(); ++j) gradient_[j] += penalty(j) * w[j];
   }
 
   // change_ = (H + damping diag(spread))^-1 gradient_ and its scores.
@@ -113,7 +118,7 @@ class Newton {
       const double soft = loss_.softness(a[i], p_.y[int64_t(i)], curvature);
       if (soft > 0) free_.push_back({int64_t(i), share(i) * soft});
     }
-    for (size_t j = 0; j < ridge_.size(); ++j) ridge_[j] = p_.lam + damping * spread_[j];
+    for (size_t j = 0; j < ridge_.size(); ++j) ridge_[j] = penalty(j) + damping * spread_[j];
     if (!system_.build(free_, ridge_) || !system_.solve(gradient_, change_)) return false;
     change_scores_.resize(a.size());
     return scores(change_, change_scores_);
@@ -122,7 +127,7 @@ class Newton {
   // Slope at w - length * change, divided by -1: positive while the function still falls.
   double falling(std::span<const double> w, double length, double curvature) const {
     double s = 0;
-    for (size_t j = 0; j < w.size(); ++j) s += p_.lam * (w[j] - length * change_[j]) * change_[j];
+    for (size_t j = 0; j < w.size(); ++j) s += penalty(j) * (w[j] - length * change_[j]) * change_[j];
     for (size_t i = 0; i < scores_.size(); ++i) {
       if (share(i) == 0) continue;
       const double score = scores_[i] - length * change_scores_[i];
@@ -167,6 +172,7 @@ class Newton {
 
   const Problem<Rows>& p_;
   const L& loss_;
+  double bias_penalty_;
   Watch& watch_;
   NewtonSystem<Rows> system_;
   std::vector<FreeRow> free_;

@@ -1,9 +1,9 @@
-// Pegasos (Shalev-Shwartz, Singer, Srebro & Cotter 2011, Fig. 1 and 2).
+// Pegasos (Shalev-Shwartz, Singer, Srebro & Cotter 2011, Fig. 1 and 2), with the variants of both papers.
 //
-//   min_w f(w) = lam/2 ||w||^2 + sum_i s_i loss(<w, x_i>, y_i) / sum_i s_i
+//   min_w f(w) = lam/2 ||w||^2 + sum_i s_i loss(<w, x_i> + b, y_i) / sum_i s_i
 //
-// In: the problem, how to sample, when to stop, and a state to go on from (w_{t+1}, t). Out: the state after the last
-// step and one checkpoint for each certificate taken.
+// In: the problem, how to step and sample, when to stop, and a state to go on from (w_{t+1}, t). Out: the state after
+// the last step, the weights to return, and one checkpoint for each certificate taken.
 #pragma once
 
 #include <cmath>
@@ -12,9 +12,12 @@
 #include <span>
 #include <vector>
 
+#include "average.hpp"
+#include "bias.hpp"
 #include "certificate.hpp"
 #include "sampler.hpp"
 #include "scaled_vector.hpp"
+#include "steps.hpp"
 
 namespace pegasos {
 
@@ -26,13 +29,27 @@ struct PegasosOptions {
   double tol = 0;           // absolute
   bool to_the_end = false;  // take all steps whatever the gap, certify once
   bool one_pass = false;    // partial_fit: each row once, the last batch may be short, no certificate
+  Steps eta = {};
+  double radius = 0;                // project onto this ball after every step; 0: do not
+  bool batch_bias = false;          // eq. 24: each batch with the b that suits it best
+  bool fixed_bias = false;          // b stays as it is: one point of the search of eq. 25
+  bool on_loss = false;             // t advances, and w moves, only in steps with a loss
+  double tail = 0;                  // average the last part of the steps: 1 for all, 0 for the last iterate alone
+  std::vector<int64_t> tries = {};  // evaluate the objective at these steps and return the best; ascending
+  int64_t sample = 0;               // rows for that evaluation; 0: all
 };
 
 struct PegasosState {
   std::span<double> v;       // w = c * v
   std::span<double> counts;  // what each row added to v: w = c * sum_i counts_i x_i, if started from zero
+  std::span<double> out;     // the weights to return, the bias last
+  std::span<double> B = {};  // of the average; empty: none
   double c = 1;
-  int64_t t = 0;  // steps taken
+  int64_t t = 0;     // steps taken
+  int64_t hits = 0;  // those with a loss
+  double b = 0;      // free bias
+  double C = 0;      // of the average, with the iterates in it
+  int64_t averaged = 0;
 };
 
 struct PegasosFit {
@@ -52,9 +69,13 @@ class PegasosSolver {
         team_(team),
         watch_(watch),
         w_(state.v),
-        picks_(Sampler(options.sampling, options.seed, {problem.m(), problem.listed, problem.s}), first_pick()),
+        average_(state.B, state.C, state.averaged),
+        picks_(Sampler(options.sampling, options.seed, {problem.m(), problem.listed, problem.s}, options.k),
+               first_pick()),
         batch_(size_t(options.k)) {
     w_.set_c(state.c);
+    // Without projection, with eta = 1/(lam t), w is a plain sum over lam t and c needs no multiplying (eq. 13).
+    plain_ = o_.eta.kind == Steps::Kind::pegasos && o_.radius == 0;
   }
 
   // report(checkpoint) hears of every new line of history; false stops the fit.
@@ -63,12 +84,13 @@ class PegasosSolver {
     PegasosFit fit;
     while (!done(fit)) {
       const bool whole = take_steps(next_checkpoint(fit));
-      state_.c = w_.c();
+      keep_state();
       if (o_.one_pass || watch_.interrupted()) break;
       if (watch_.out_of_time()) watch_.forgive_time();
       if (!certify_now(fit)) break;
       if (!report(fit.history.back()) || !whole) break;
     }
+    if (fit.history.empty()) write_output();
     return fit;
   }
 
@@ -78,33 +100,104 @@ class PegasosSolver {
 
   bool done(const PegasosFit& fit) const { return (fit.converged && !o_.to_the_end) || state_.t >= o_.steps; }
 
-  // The step of Fig. 2 in the paper's order: margins of the whole batch with w_t, shrink, add.
-  // Returns false when stopped early.
+  // Steps up to number `last`; false when stopped early.
   bool take_steps(int64_t last) {
-    const double m = double(p_.m());
+    const auto average_from = std::max(state_.t + 1, last - int64_t(o_.tail * double(last)) + 1);
     int64_t rows_left = p_.m();
     for (int64_t t = state_.t + 1; t <= last; ++t) {
       const int64_t k = o_.one_pass ? std::min(o_.k, rows_left) : o_.k;
-      for (int64_t j = 0; j < k; ++j) {
-        const int64_t i = picks_.next();
-        p_.rows.prefetch(picks_.fetch());
-        const auto row = p_.rows[i];
-        const double slope = loss_.slope(w_.dot(row), p_.y[i]);
-        // i.i.d. draws follow the weights; the other orders see each row once an epoch and weigh its slope.
-        const double share = o_.sampling == Sampling::iid || p_.s.empty() ? 1.0 : p_.s[size_t(i)] * m / p_.total;
-        batch_[size_t(j)] = {i, slope * share};
-        if (!watch_.go_on(row.size())) return false;
-      }
-      const double eta = 1 / (p_.lam * double(t));
-      w_.set_c(eta);  // w <- (1 - eta lam) w; at t = 1 both v and the factor are zero
-      for (int64_t j = 0; j < k; ++j) {
-        const auto [i, slope] = batch_[size_t(j)];
-        if (slope != 0) state_.counts[size_t(i)] += w_.add(p_.rows[i], -eta / double(k) * slope);
-      }
+      if (!look_at_batch(k)) return false;
+      if (o_.tail > 0 && o_.tail < 1 && t == average_from) average_.restart();
+      if (o_.tail > 0 && t >= average_from) average_.count_iterate(w_.c());
+      if (o_.batch_bias) balance_batch(k);
+      const bool loss = std::any_of(batch_.begin(), batch_.begin() + k, [](const Hit& hit) { return hit.slope != 0; });
+      if (loss) ++state_.hits;
+      if (loss || !o_.on_loss) move(o_.on_loss ? state_.hits : t, k);
       state_.t = t;
       rows_left -= k;
+      if (!o_.tries.empty() && !try_now()) return false;
     }
     return true;
+  }
+
+  // The slopes of the whole batch with w_t, before anything moves.
+  bool look_at_batch(int64_t k) {
+    const double m = double(p_.m());
+    for (int64_t j = 0; j < k; ++j) {
+      const int64_t i = picks_.next();
+      p_.rows.prefetch(picks_.fetch());
+      const auto row = p_.rows[i];
+      const double score = w_.dot(row) + (o_.batch_bias ? 0 : state_.b), y = p_.y[i];
+      // i.i.d. draws follow the weights; the other orders see each row once an epoch and weigh its slope.
+      const double share = o_.sampling == Sampling::iid || p_.s.empty() ? 1.0 : p_.s[size_t(i)] * m / p_.total;
+      batch_[size_t(j)] = {i, loss_.slope(score, y) * share};
+      if (o_.batch_bias) scored_.push_back({score, y, share});
+      if (!watch_.go_on(row.size())) return false;
+    }
+    return true;
+  }
+
+  // The step of Fig. 2 in the paper's order: shrink, add, project.
+  void move(int64_t t, int64_t k) {
+    const double eta = o_.eta(p_.lam, t);
+    if (plain_) {
+      if (t == 1) clear_start();
+      w_.set_c(eta);  // w <- (1 - eta lam) w
+    } else if (1 - eta * p_.lam == 0) {
+      clear_start();
+    } else {
+      follow(w_.scale(1 - eta * p_.lam));
+    }
+    double slopes = 0;
+    for (int64_t j = 0; j < k; ++j) {
+      const auto [i, slope] = batch_[size_t(j)];
+      if (slope == 0) continue;
+      const auto row = p_.rows[i];
+      const double a = -eta / double(k) * slope;
+      const double step = o_.radius > 0 ? w_.add(row, a, w_.dot(row)) : w_.add(row, a);
+      state_.counts[size_t(i)] += step;
+      if (average_.on()) average_.added(row, step);
+      slopes += slope;
+    }
+    if (o_.radius > 0) follow(w_.project(o_.radius));
+    // b is not penalised: its steps are those of a convex function that is not strongly convex.
+    if (p_.free_bias && !o_.batch_bias && !o_.fixed_bias) state_.b -= slopes / double(k) / std::sqrt(double(t));
+  }
+
+  // Step 1 erases w: 1 - eta lam is zero.
+  void clear_start() {
+    if (average_.on()) average_.clearing(state_.v);
+    w_.clear();
+    std::fill(state_.counts.begin(), state_.counts.end(), 0.0);
+  }
+
+  // v was multiplied by factor; what is kept in its units follows.
+  void follow(double factor) {
+    if (factor == 1) return;
+    for (double& count : state_.counts) count *= factor;
+    if (average_.on()) average_.rescaled(factor);
+  }
+
+  // Slopes at the b that suits the batch best. There they can be chosen to sum to zero: the row at the kink takes the
+  // fraction of its slope that is missing.
+  void balance_batch(int64_t k) {
+    if constexpr (PiecewiseLinear<L>) {
+      const double b = state_.b = best_bias(loss_, scored_, 0.0);
+      double sum = 0;
+      for (int64_t j = 0; j < k; ++j) {
+        const auto& [score, y, share] = scored_[size_t(j)];
+        sum += batch_[size_t(j)].slope = loss_.slope(score + b, y) * share;
+      }
+      for (int64_t j = 0; j < k && sum != 0; ++j) {
+        const auto& [score, y, share] = scored_[size_t(j)];
+        if (std::abs(y - score - b) > 1e-12 * (1 + std::abs(b))) continue;
+        double& slope = batch_[size_t(j)].slope;
+        const double balanced = std::clamp(slope - sum, std::min(0.0, -y) * share, std::max(0.0, -y) * share);
+        sum += balanced - slope;
+        slope = balanced;
+      }
+    }
+    scored_.clear();
   }
 
   // Certificates cost about an epoch each. The gap of Pegasos falls like 1/t, which tells when the next one pays off;
@@ -122,20 +215,71 @@ class PegasosSolver {
     return step < double(o_.steps) ? int64_t(step) : o_.steps;
   }
 
+  void keep_state() {
+    state_.c = w_.c();
+    state_.C = average_.C();
+    state_.averaged = average_.count();
+  }
+
+  void write_last(std::span<double> out) const {
+    for (size_t j = 0; j < out.size(); ++j) out[j] = state_.v[j] * w_.c();
+  }
+
+  void write_output() {
+    if (!best_.empty())
+      std::copy(best_.begin(), best_.end(), state_.out.begin());
+    else if (o_.tail > 0 && average_.count() > 0)
+      average_.write(state_.v, state_.out);
+    else
+      write_last(state_.out);
+    if (p_.free_bias) state_.out.back() = state_.b;
+  }
+
+  // Keeps the best of the iterates at the random stopping times (the paper after lemma 3, and its footnote).
+  bool try_now() {
+    if (next_try_ >= o_.tries.size() || state_.t != o_.tries[next_try_]) return true;
+    while (next_try_ < o_.tries.size() && o_.tries[next_try_] == state_.t) ++next_try_;
+    std::vector<double> w(state_.v.size());
+    write_last(w);
+    double value = 0;
+    if (o_.sample > 0) {
+      const Stream draws = Stream(o_.seed).split(uint64_t(1) << 62);
+      for (int64_t n = 0; n < o_.sample; ++n) {
+        const int64_t i = sample_row(draws, uint64_t(n));
+        const auto row = p_.rows[i];
+        value += p_.weight(i) * loss_.value(row.dot(w.data()) + state_.b, p_.y[i]);
+        if (!watch_.go_on(row.size())) return false;
+      }
+      value = half_square(w, std::sqrt(p_.lam)) + value / double(o_.sample) * double(p_.m()) / p_.total;
+    } else {
+      const auto found = objective(p_, loss_, w, team_, watch_);
+      if (!found) return false;
+      value = *found;
+    }
+    if (value < best_value_) {
+      best_value_ = value;
+      best_ = std::move(w);
+    }
+    return true;
+  }
+
+  int64_t sample_row(const Stream& draws, uint64_t n) const {
+    const auto i = int64_t(draws.below(n, uint64_t(p_.m())));
+    return p_.listed.empty() ? i : p_.listed[size_t(i)];
+  }
+
   // alpha_i = min(1, m c_i / (t k)) for the hinge; any coefficient of w, read as a dual variable, for every loss.
   bool certify_now(PegasosFit& fit) {
+    write_output();
     const double unit = w_.c() * p_.lam * p_.total;
-    auto dual = [&](int64_t i, double) {
-      return loss_.feasible(unit * state_.counts[size_t(i)] / p_.weight(i), p_.y[i]);
-    };
-    std::vector<double> w(state_.v.begin(), state_.v.end());
-    for (double& x : w) x *= w_.c();
-    const auto found = certify(p_, loss_, w, dual, team_, watch_);
+    auto dual = [&](int64_t i) { return loss_.feasible(unit * state_.counts[size_t(i)] / p_.weight(i), p_.y[i]); };
+    const auto found = certify(p_, loss_, state_.out, dual, team_, watch_);
     if (!found) return false;
+    if (p_.free_bias) state_.out.back() = found->bias;
     // Every dual value bounds f(w*) from below: keep the best.
     const double before = fit.history.empty() ? 0.0 : fit.history.back().dual;  // no loss is negative
-    const double dual_value = std::max(found->dual, before);
-    fit.history.push_back({watch_.seconds(), state_.t, found->objective, std::min(dual_value, found->objective)});
+    const double dual_value = std::min(std::max(found->dual, before), found->objective);
+    fit.history.push_back({watch_.seconds(), state_.t, found->objective, dual_value});
     fit.converged = found->objective - dual_value <= o_.tol;
     return true;
   }
@@ -147,12 +291,18 @@ class PegasosSolver {
   Team& team_;
   Watch& watch_;
   ScaledVector w_;
+  Average average_;
   Picks picks_;
   struct Hit {
     int64_t i;
     double slope;
   };
   std::vector<Hit> batch_;
+  std::vector<Scored> scored_;  // of the batch, with batch_bias
+  std::vector<double> best_;
+  double best_value_ = std::numeric_limits<double>::infinity();
+  size_t next_try_ = 0;
+  bool plain_ = true;
 };
 
 }  // namespace pegasos

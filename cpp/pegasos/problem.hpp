@@ -38,6 +38,8 @@ struct Problem {
   std::span<const double> s = {};         // empty: every weight is 1
   std::span<const uint32_t> listed = {};  // the rows of positive weight, empty: all
   double total = 0;                       // sum of s
+  bool free_bias = false;                 // b is not penalised, eq. 23
+  double offset = 0;                      // added to every score
 
   int64_t m() const { return listed.empty() ? rows.size() : int64_t(listed.size()); }
   double weight(int64_t i) const { return s.empty() ? 1.0 : s[size_t(i)]; }

@@ -1,6 +1,6 @@
 // Rows of the data as views that never own. Sparse and dense differ here and nowhere else.
 //
-// Every row ends in one more feature, `bias`: 1 with bias="regularized" (section 6 of the paper), 0 otherwise.
+// Every row ends in one more feature, `bias`: 1 with bias="regularized" (section 6 of the paper), mostly 0 otherwise.
 // Weight vectors therefore have dim() = features + 1 entries, and nobody else needs to know about the bias.
 #pragma once
 
@@ -68,17 +68,17 @@ struct DenseRow {
     kernel::axpy(a, val, n, w);
     w[n] += a * bias;
   }
-  double norm2() const { return kernel::norm2(val, n) + bias; }
+  double norm2() const { return kernel::norm2(val, n) + bias * bias; }
   void add_squares(double a, double* w) const {
     for (int64_t j = 0; j < n; ++j) w[j] += a * double(val[j]) * double(val[j]);
-    w[n] += a * bias;
+    w[n] += a * bias * bias;
   }
 
   // A <- A + weight x x^T, lower triangle of a row-major (n + 1) x (n + 1) matrix.
   void rank_one(double weight, double* A) const {
     for (int64_t r = 0; r < n; ++r) kernel::axpy(weight * double(val[r]), val, r + 1, A + r * (n + 1));
     kernel::axpy(weight * bias, val, n, A + n * (n + 1));
-    A[n * (n + 1) + n] += weight * bias;
+    A[n * (n + 1) + n] += weight * bias * bias;
   }
 };
 
@@ -111,10 +111,10 @@ struct SparseRow {
     for (int64_t j = 0; j < n; ++j) w[idx[j]] += a * double(val[j]);
     w[d] += a * bias;
   }
-  double norm2() const { return kernel::norm2(val, n) + bias; }
+  double norm2() const { return kernel::norm2(val, n) + bias * bias; }
   void add_squares(double a, double* w) const {
     for (int64_t j = 0; j < n; ++j) w[idx[j]] += a * double(val[j]) * double(val[j]);
-    w[d] += a * bias;
+    w[d] += a * bias * bias;
   }
 
   void rank_one(double weight, double* A) const {
@@ -123,7 +123,7 @@ struct SparseRow {
       for (int64_t j = 0; j <= r; ++j) line[idx[j]] += weight * double(val[r]) * double(val[j]);
     }
     for (int64_t j = 0; j < n; ++j) A[d * (d + 1) + idx[j]] += weight * bias * double(val[j]);
-    A[d * (d + 1) + d] += weight * bias;
+    A[d * (d + 1) + d] += weight * bias * bias;
   }
 };
 

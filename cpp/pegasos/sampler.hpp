@@ -3,6 +3,8 @@
 //
 //   iid          each pick is a row drawn with probability s_i / sum s              (the paper's analysis)
 //   permutation  a new permutation of the rows each epoch                           (section 7.5)
+//   fixed        one permutation, used again each epoch                             (section 7.5)
+//   subsets      each batch is one of all subsets of k rows, equally likely         (section 2.3)
 //   blocks       the rows in buckets of consecutive rows; buckets in random order, rows in random order inside
 //
 // Why blocks: rows in random order cost a cache and TLB miss each, which is most of a step. Buckets of 32 rows keep
@@ -18,6 +20,7 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -25,13 +28,15 @@
 
 namespace pegasos {
 
-enum class Sampling { iid, permutation, blocks };
+enum class Sampling { iid, permutation, fixed, subsets, blocks };
 
 inline Sampling sampling_of(const std::string& name) {
   if (name == "iid") return Sampling::iid;
   if (name == "permutation") return Sampling::permutation;
+  if (name == "fixed") return Sampling::fixed;
+  if (name == "subsets") return Sampling::subsets;
   if (name == "blocks") return Sampling::blocks;
-  throw std::invalid_argument("unknown sampling '" + name + "'; known: iid permutation blocks");
+  throw std::invalid_argument("unknown sampling '" + name + "'; known: iid permutation fixed subsets blocks");
 }
 
 // Draws i with probability weight_i / sum in constant time (Walker's alias method, built as Vose 1991 describes).
@@ -87,8 +92,14 @@ class Sampler {
  public:
   static constexpr int64_t bucket_rows = 32;
 
-  Sampler(Sampling kind, uint64_t seed, Population population) : kind_(kind), population_(population), draws_(seed) {
+  // k: rows of a batch, read by subsets only.
+  Sampler(Sampling kind, uint64_t seed, Population population, int64_t k = 1)
+      : kind_(kind), population_(population), draws_(seed) {
     const int64_t m = population.m;
+    if (kind == Sampling::subsets) {
+      inside_.resize(size_t(k));
+      return;
+    }
     if (kind == Sampling::iid) {
       if (population.s.empty()) return;
       if (m > int64_t(UINT32_MAX)) throw std::invalid_argument("iid sampling with weights takes at most 2^32 - 1 rows");
@@ -99,7 +110,7 @@ class Sampler {
     }
     // A few rows are better mixed one by one. Bucket numbers have 32 bits: beyond 2^32 rows even a "permutation"
     // moves two neighbours together.
-    bucket_ = kind == Sampling::permutation ? 1 : std::clamp(m / 1024, int64_t{1}, bucket_rows);
+    bucket_ = kind != Sampling::blocks ? 1 : std::clamp(m / 1024, int64_t{1}, bucket_rows);
     while ((m + bucket_ - 1) / bucket_ > int64_t(UINT32_MAX)) bucket_ *= 2;
     order_.resize(size_t((m + bucket_ - 1) / bucket_));
     inside_.resize(size_t(bucket_));
@@ -124,11 +135,32 @@ class Sampler {
       const int64_t row = population_.row(alias_.empty() ? int64_t(draws_.below(n, m)) : alias_.pick(draws_, n));
       return {row, row};
     }
+    if (kind_ == Sampling::subsets) {
+      const auto k = uint64_t(inside_.size());
+      if (n / k != epoch_) choose_subset(n / k);
+      const int64_t row = population_.row(inside_[size_t(n % k)]);
+      return {row, row};
+    }
+    if (kind_ == Sampling::fixed) n %= m;
     if (n / m != epoch_) shuffle_buckets(n / m);
     const auto [place, offset] = locate(int64_t(n % m));
     if (place != place_) shuffle_inside(place);
     const int64_t start = int64_t(order_[size_t(place)]) * bucket_;
     return {population_.row(start + inside_[size_t(offset)]), population_.row(start + offset)};
+  }
+
+  // Floyd's way to a uniform subset in O(k), whatever m is.
+  void choose_subset(uint64_t batch) {
+    const Stream draws = draws_.split(batch);
+    const auto k = uint64_t(inside_.size()), m = uint64_t(population_.m);
+    std::unordered_set<uint64_t> chosen;
+    chosen.reserve(2 * k);
+    for (uint64_t j = m - k; j < m; ++j) {
+      const uint64_t pick = draws.below(j, j + 1), row = chosen.insert(pick).second ? pick : j;
+      chosen.insert(row);
+      inside_[j - (m - k)] = int64_t(row);
+    }
+    epoch_ = batch;
   }
 
   void shuffle_buckets(uint64_t epoch) {

@@ -33,11 +33,15 @@ class ScaledVector {
     return c_ * row.dot(v_.data());
   }
 
-  // w <- factor * w. A factor of zero (step 1: 1 - eta * lam == 0) clears instead of losing c.
-  void scale(double factor) {
-    if (factor == 0) return clear();
+  // w <- factor * w. A factor of zero (step 1: 1 - eta * lam == 0) clears instead of losing c. Returns what v itself
+  // was multiplied by, almost always 1: who keeps sums in units of v follows.
+  double scale(double factor) {
+    if (factor == 0) {
+      clear();
+      return 0;
+    }
     set_c(c_ * factor);
-    if (c_ < 1e-100 || c_ > 1e100) fold();
+    return c_ < 1e-100 || c_ > 1e100 ? fold() : 1;
   }
 
   // Sets c and leaves v alone. Without projection w_{t+1} is (1/(lam t)) times a plain sum (eq. 13): the shrinking
@@ -69,10 +73,8 @@ class ScaledVector {
     return step;
   }
 
-  // w <- min(1, radius / ||w||) w, eq. 6.
-  void project(double radius) {
-    if (norm2() > radius * radius) scale(radius / std::sqrt(norm2()));
-  }
+  // w <- min(1, radius / ||w||) w, eq. 6. Returns as scale does.
+  double project(double radius) { return norm2() > radius * radius ? scale(radius / std::sqrt(norm2())) : 1; }
 
   void clear() {
     for (double& x : v_) x = 0;
@@ -81,10 +83,12 @@ class ScaledVector {
   }
 
  private:
-  void fold() {
-    for (double& x : v_) x *= c_;
+  double fold() {
+    const double folded = c_;
+    for (double& x : v_) x *= folded;
     c_ = 1;
     norm_is_stale_ = true;
+    return folded;
   }
 
   std::span<double> v_;

@@ -52,9 +52,10 @@ class DualSolver {
         state_(state),
         team_(team),
         watch_(watch),
+        inner_(inner_problem(problem)),
         u_(state.w.size()),
-        ascent_(problem, loss, state.a, u_, team),
-        newton_(problem, loss, watch) {}
+        ascent_(inner_, loss, state.a, u_, team),
+        newton_(inner_, loss, problem.free_bias ? 1e-4 : 1.0, watch) {}
 
   template <class Report>
   DualFit run(const Report& report) {
@@ -72,6 +73,19 @@ class DualSolver {
   }
 
  private:
+  // A free bias is a penalised one whose penalty pulls towards the last b instead of zero, again and again: proximal
+  // point steps in b. Its feature is about as long as a row, so that coordinate ascent treats both alike.
+  static Problem<Rows> inner_problem(const Problem<Rows>& p) {
+    Problem<Rows> inner = p;
+    if (!p.free_bias) return inner;
+    const int64_t step = std::max<int64_t>(1, p.rows.size() / 1000);
+    double sum = 0, count = 0;
+    for (int64_t i = 0; i < p.rows.size(); i += step) sum += p.rows[i].norm2(), ++count;
+    inner.free_bias = false;
+    inner.rows.bias = sum > 0 ? std::sqrt(sum / count) : 1;
+    return inner;
+  }
+
   // Problems as small as this are taken to the rounding floor: it costs milliseconds, and repeated fits agree.
   static constexpr double floor_below = 2e6;
 
@@ -86,7 +100,7 @@ class DualSolver {
     for (int64_t i = 0; i < p_.rows.size(); ++i) {
       const double part = p_.weight(i) * state_.a[size_t(i)];
       if (part == 0) continue;
-      const auto row = p_.rows[i];
+      const auto row = inner_.rows[i];
       row.axpy(part, u_.data());
       if (!watch_.go_on(row.size())) return false;
     }
@@ -113,9 +127,14 @@ class DualSolver {
     const size_t n = estimates_.size();
     const double now = estimates_[n - 1], fall = n > 1 ? std::min(1.0, now / estimates_[n - 2]) : 1.0;
     const double expected = now * std::sqrt(fall);
-    if (expected * trust_ > o_.tol) return true;
-    if (!certify_now(weights(), state_.a)) return false;
-    trust_ = std::clamp(gap_ / expected, 0.2, 5.0);
+    // With a free bias the estimate is that of the inner problem: worth a look once it is clearly below the whole gap.
+    if (expected * trust_ > std::max(o_.tol, p_.free_bias ? 0.2 * std::min(gap_, 1.0) : 0.0)) return true;
+    std::vector<double> w = weights();
+    if (!certify_now(w, state_.a)) return false;
+    if (p_.free_bias)
+      recentre(w);
+    else
+      trust_ = std::clamp(gap_ / expected, 0.2, 5.0);
     return true;
   }
 
@@ -128,18 +147,24 @@ class DualSolver {
     return w;
   }
 
+  // The current b is the next centre; w is of the inner problem.
+  void recentre(std::span<double> w) {
+    inner_.offset += inner_.rows.bias * w.back();
+    w.back() = 0;
+  }
+
   // Takes the exact certificate of (w, a), keeps the better w and the better bound.
   bool certify_now(std::span<const double> w, std::span<const double> a) {
-    auto dual = [&](int64_t i, double score) {
-      ascent_.look(i, score);
-      return a[size_t(i)];
-    };
-    const auto found = certify(p_, loss_, w, dual, team_, watch_, u_);
+    auto dual = [&](int64_t i) { return a[size_t(i)]; };
+    auto look = [&](int64_t i, double score) { ascent_.look(i, score); };
+    const auto kept = p_.free_bias ? std::span<double>() : std::span<double>(u_);
+    const auto found = certify(p_, loss_, w, dual, team_, watch_, kept, look);
     if (!found) return false;
     nonzeros_ += double(p_.rows.nonzeros());
     if (found->objective < objective_) {
       objective_ = found->objective;
       std::copy(w.begin(), w.end(), state_.w.begin());
+      if (p_.free_bias) state_.w.back() = found->bias;
     }
     dual_ = std::max(dual_, found->dual);
     gap_ = found->objective - found->dual;
@@ -159,7 +184,7 @@ class DualSolver {
     double free_rows = 0;
     for (int64_t i = 0; i < p_.rows.size(); ++i)
       free_rows += p_.weight(i) > 0 && loss_.softness(state_.a[size_t(i)], p_.y[i], 1.0) > 0;
-    const double step = 0.25 * NewtonSystem<Rows>::cost(p_, free_rows) + 5 * double(p_.rows.nonzeros());
+    const double step = 0.25 * NewtonSystem<Rows>::cost(inner_, free_rows) + 5 * double(p_.rows.nonzeros());
     return epochs_left * last_nonzeros_ > 15 * step;
   }
 
@@ -182,6 +207,7 @@ class DualSolver {
         failures = gap_ < 0.9 * best ? 0 : failures + 1;
         best = gap_;
         std::copy(a.begin(), a.end(), state_.a.begin());
+        if (p_.free_bias) recentre(w);
         kept_w.assign(w.begin(), w.end());
         curvature = std::max(curvature / (rounds < 12 ? 10 : 3), 1e-12);
       } else {
@@ -204,6 +230,7 @@ class DualSolver {
     const std::vector<double> w = weights();
     if (watch_.interrupted()) {
       std::copy(w.begin(), w.end(), state_.w.begin());
+      if (p_.free_bias) state_.w.back() = inner_.offset + inner_.rows.bias * w.back();
     } else {
       certify_now(w, state_.a);
     }
@@ -215,6 +242,7 @@ class DualSolver {
   DualState& state_;
   Team& team_;
   Watch& watch_;
+  Problem<Rows> inner_;
   std::vector<double> u_;
   DualAscent<Rows, L> ascent_;
   Newton<Rows, L> newton_;

@@ -60,7 +60,8 @@ std::vector<double> fit(const Rows& rows, const std::vector<int32_t>& codes, con
     if (p.weight(i) > 0) listed.push_back(uint32_t(i)), p.total += p.weight(i);
   if (int64_t(listed.size()) < rows.size()) p.listed = listed;
   std::vector<double> v(size_t(rows.dim())), counts(size_t(rows.size()));
-  PegasosState state{v, counts};
+  std::vector<double> out(v.size());
+  PegasosState state{v, counts, out};
   Team team(2);
   Watch watch(0, forever, {});
   const auto found = PegasosSolver(p, Hinge{}, options, state, team, watch).run([](const Checkpoint&) { return true; });
@@ -76,7 +77,7 @@ void dense_equals_sparse() {
   const Small<T, I> small;
   for (const Sampling sampling : {Sampling::iid, Sampling::permutation, Sampling::blocks})
     for (const int64_t k : {int64_t{1}, int64_t{5}, Small<T, I>::m}) {
-      PegasosOptions options{k, sampling, 3, 200, 0, true, false};
+      PegasosOptions options{.k = k, .sampling = sampling, .seed = 3, .steps = 200, .to_the_end = true};
       const auto a = fit(small.dense_rows(), small.codes, options);
       const auto b = fit(small.csr(false), small.codes, options);
       const auto c = fit(small.csr(true), small.codes, options);
@@ -99,7 +100,7 @@ TEST(rows_of_weight_zero_are_never_read) {
   for (size_t i = 0; i < s.size(); i += 2)
     std::fill_n(spoiled.dense.begin() + int64_t(i) * small.d, small.d, std::numeric_limits<double>::quiet_NaN());
   for (const Sampling sampling : {Sampling::iid, Sampling::permutation, Sampling::blocks}) {
-    const PegasosOptions options{2, sampling, 3, 300, 0, true, false};
+    const PegasosOptions options{.k = 2, .sampling = sampling, .seed = 3, .steps = 300, .to_the_end = true};
     CHECK(fit(small.dense_rows(), small.codes, options, s) == fit(spoiled.dense_rows(), small.codes, options, s));
   }
 }
@@ -187,8 +188,9 @@ TEST(a_watch_stops_work) {
   Problem<DenseRows<double>> p{small.dense_rows(), {{}, small.codes, 1}, 0.1};
   p.total = double(small.m);
   std::vector<double> v(size_t(small.d) + 1), counts(size_t(small.m));
-  PegasosState state{v, counts};
-  const PegasosOptions options{1, Sampling::blocks, 3, int64_t{1} << 40, 0, true, false};
+  std::vector<double> out(v.size());
+  PegasosState state{v, counts, out};
+  const PegasosOptions options{.seed = 3, .steps = int64_t{1} << 40, .to_the_end = true};
   Team team(2);
   Watch interrupted(0, forever, [] { return false; });
   auto found = PegasosSolver(p, Hinge{}, options, state, team, interrupted).run([](const Checkpoint&) { return true; });

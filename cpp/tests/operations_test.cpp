@@ -114,8 +114,13 @@ Operations operations_of(const Shape& shape) {
   Sampler(shape.sampling, 3, {shape.m}).fill(0, picks);
   for (const auto& pick : picks) counts.open(pick.row);
 
-  PegasosState state{v.span(), counts.span()};
-  const PegasosOptions options{shape.k, shape.sampling, 3, steps, 0, false, true};  // one_pass: steps, no certificate
+  std::vector<double> out(v.span().size());
+  PegasosState state{v.span(), counts.span(), out};
+  const PegasosOptions options{.k = shape.k,
+                               .sampling = shape.sampling,
+                               .seed = 3,
+                               .steps = steps,
+                               .one_pass = true};  // one_pass: steps, no certificate
   Watch watch(0, std::numeric_limits<double>::infinity(), {});
   Team team(1);
   PegasosSolver(p, Hinge{}, options, state, team, watch).run([](const Checkpoint&) { return true; });

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -93,8 +94,8 @@ class LinearModel(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]  #
             w[:, -1] = 0.0
         steps = np.broadcast_to(self.n_steps_, n_models)
         memories = getattr(self, "_memories", None) or [None] * n_models
-        same = [m if m is not None and len(m.dual) == problem.rows.shape[0] else None for m in memories]
-        return [Start(w[i], int(steps[i]), same[i]) for i in range(n_models)]
+        fitting = [m and (m if m.fits(problem.rows.shape[0]) else replace(m, dual=None)) for m in memories]
+        return [Start(w[i], int(steps[i]), fitting[i]) for i in range(n_models)]
 
     def _set(self, problem: Problem, fits: list[Fit], names: NDArray[Any], stop: Stop) -> None:
         """Set the fitted attributes, then raise what interrupted the fit or warn about what it did not reach."""
@@ -122,7 +123,7 @@ class LinearModel(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]  #
         if several:
             self.history_["class"] = np.repeat(names, [len(fit.history) for fit in fits])
         # If the same rows come again, a warm start finds their dual variables here.
-        self._memories = [fit.memory for fit in fits] if stop.remember else None
+        self._memories = [fit.memory for fit in fits] if stop.remember or stop.one_pass else None
         error = next((fit.error for fit in fits if fit.error is not None), None)
         if error is not None:
             raise error
@@ -156,9 +157,7 @@ def _rare_note(gaps: Floats, constants: Floats) -> str:
     large = gaps > constants / 10
     if not large.any():
         return ""
-    return (
-        f" Note: a constant reaches {constants[large].min():.3g}, ten times that gap is more; consider a smaller tol."
-    )
+    return f" Note: a mere constant reaches {constants[large].min():.3g}, and the gap is more than a tenth of that."
 
 
 def _caller() -> int:

@@ -64,6 +64,11 @@ class Problem:
         return s / (lam * self.weights.total)
 
     @property
+    def free_bias(self) -> bool:
+        """Whether b is not penalised."""
+        return self.bias in ("free", "batch", "search")
+
+    @property
     def dim(self) -> int:
         """Features and one more, for the bias."""
         return int(self.rows.shape[1]) + 1
@@ -84,6 +89,7 @@ class Problem:
         return _core.Problem(
             self.rows,
             bias=float(self.bias == "regularized"),
+            free_bias=self.free_bias,
             codes=self.codes,
             positive=self.positive,
             s=self.weights.s,
@@ -134,16 +140,33 @@ class Stop:
 
 
 @dataclass(frozen=True)
-class Memory:
-    """What a warm start finds of the fit before, if the same rows come again.
+class Running:
+    """The running iterate of Pegasos, w = c * v, with its average; `out` is what was returned beside it."""
 
-    w = sum_i s_i dual_i x_i / (lam sum_i s_i). `sums` is what Pegasos had added up, w = c * sums: dividing w by c
-    again would round.
+    v: Floats
+    c: float
+    hits: int
+    b: float
+    B: Floats
+    C: float
+    averaged: int
+    out: Floats
+
+
+@dataclass(frozen=True)
+class Memory:
+    """What a warm start finds of the fit before. `dual` serves if the same rows come again.
+
+    w = sum_i s_i dual_i x_i / (lam sum_i s_i).
     """
 
-    dual: Floats
+    dual: Floats | None
     lam: float
-    sums: Floats | None = None
+    running: Running | None = None
+
+    def fits(self, n_rows: int) -> bool:
+        """Whether the dual variables can belong to so many rows."""
+        return self.dual is None or len(self.dual) == n_rows
 
 
 @dataclass(frozen=True)

@@ -104,7 +104,7 @@ class PegasosClassifier(ClassifierMixin, LinearModel):  # type: ignore[misc]
     _rules = {  # noqa: RUF012  # read only
         "lam": LAM,
         "loss": OneOf(tuple(losses.CLASSIFICATION), later=("log", "squared_hinge", "multiclass_hinge", "multinomial")),
-        "bias": OneOf(("regularized", "none"), later=("free", "batch", "search")),
+        "bias": OneOf(("regularized", "free", "batch", "search", "none")),
         "costs": Exactly(None),
         "tol": Number(0.0),
         "max_epochs": Number(0.0, above=True),

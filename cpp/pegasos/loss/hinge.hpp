@@ -36,6 +36,13 @@ struct Hinge {
     return alpha > 0 && alpha < 1 ? 1 / curvature : 0;
   }
 
+  // As a function of a bias b added to s: the slope far to the left, and where it jumps by 1.
+  PEG_HD double slope_at_minus_infinity(double y) const { return y > 0 ? -1 : 0; }
+  template <class Take>
+  PEG_HD void kinks(double s, double y, const Take& take) const {
+    take(y - s);
+  }
+
   // How far a is from what s asks for, in units of the margin: the projected gradient of the dual.
   PEG_HD double violation(double a, double s, double y) const {
     const double h = 1 - y * s, alpha = a * y;

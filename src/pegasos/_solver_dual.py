@@ -1,0 +1,92 @@
+"""SDCA and Auto: solvers that climb the dual."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from . import _core
+from ._problem import Fit, Memory, Problem, Start, Stop
+from ._rules import Flag, OneOf, Rule, check
+
+
+class DualSolver(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type hints
+    """What the dual solvers share."""
+
+    _rules: ClassVar[dict[str, Rule]]
+    _pegasos_first = False
+    _second_order = False
+    sampling = "blocks"
+
+    def check(self, problem: Problem, stop: Stop) -> None:
+        """Refuse what cannot work, before anything runs."""
+        check(self._rules, self)
+        if problem.bias == "batch":
+            raise ValueError("bias='batch' needs batches: use solver=Pegasos(k=...) with k > 1, or bias='free'.")
+
+    def solve(self, problem: Problem, stop: Stop, start: Start, seed: int) -> Fit:
+        """Maximise the dual, from the dual variables in `start` where there are any."""
+        memory = start.memory
+        a = np.zeros(problem.rows.shape[0]) if memory is None or memory.dual is None else memory.dual.copy()
+        w = np.zeros(problem.dim)
+        options = _core.DualOptions()
+        options.set_sampling(self.sampling)
+        options.seed = seed
+        options.shrinking = bool(self.shrinking)
+        options.pegasos_first = self._pegasos_first
+        options.second_order = self._second_order
+        options.tol = stop.tol * problem.at_zero
+        options.max_epochs = min(stop.max_epochs, 1e18)
+        state = _core.Dual(a, w)
+        found = _core.dual_fit(problem.native(), options, state, stop.threads, stop.watch())
+        return Fit(
+            w=w,
+            steps=start.steps + state.visits,
+            epochs=state.visits / problem.m,
+            history=found["history"],
+            converged=found["converged"],
+            interrupted=found["interrupted"],
+            error=found["error"],
+            memory=Memory(a, problem.lam) if stop.remember else None,
+        )
+
+    @property
+    def fixed_steps(self) -> bool:
+        return False
+
+
+class SDCA(DualSolver):
+    """Stochastic dual coordinate ascent.
+
+    Parameters
+    ----------
+    sampling : {"blocks", "permutation"}, default="blocks"
+        The order of the rows in an epoch, as in `Pegasos`.
+    shrinking : bool, default=True
+        Whether rows that have settled at a bound sit out until the proof.
+    """
+
+    _rules: ClassVar[dict[str, Rule]] = {"sampling": OneOf(("blocks", "permutation")), "shrinking": Flag()}
+
+    def __init__(self, sampling: str = "blocks", shrinking: bool = True) -> None:
+        self.sampling = sampling
+        self.shrinking = shrinking
+
+
+class Auto(DualSolver):
+    """Starts as Pegasos, goes on as SDCA, ends with Newton's method where that is cheaper; certified all along.
+
+    Parameters
+    ----------
+    shrinking : bool, default=True
+        Whether rows that have settled at a bound sit out until the proof.
+    """
+
+    _rules: ClassVar[dict[str, Rule]] = {"shrinking": Flag()}
+    _pegasos_first = True
+    _second_order = True
+
+    def __init__(self, shrinking: bool = True) -> None:
+        self.shrinking = shrinking
