@@ -33,6 +33,21 @@ nb::tuple certify_now(const PyProblem& problem, Vec<double> w, Vec<double> dual,
   return nb::make_tuple(found.objective, found.dual);
 }
 
+// The mean loss of the best constant score.
+double best_constant(const PyProblem& problem) {
+  double mean = 0;
+  nb::gil_scoped_release nogil;
+  problem.visit([&](const auto& p, const auto& loss) {
+    std::vector<Scored> rows;
+    for (int64_t i = 0; i < p.rows.size(); ++i)
+      if (p.weight(i) > 0) rows.push_back({0.0, p.y[i], p.weight(i)});
+    const double b = best_bias(loss, rows, 0.0);
+    for (const auto& [score, y, s] : rows) mean += s * loss.value(b, y);
+    mean /= p.total;
+  });
+  return mean;
+}
+
 double objective_now(const PyProblem& problem, Vec<double> w, int threads) {
   check_dim(problem, w.size());
   double f = 0;
@@ -66,15 +81,20 @@ void bind_linear(nb::module_& m) {
   nb::class_<PyProblem>(m, "Problem")
       .def(
           "__init__",
-          [](PyProblem* self, const PyRows& rows, double bias, Vec<int32_t> codes, int32_t positive,
-             std::optional<Vec<double>> s, std::optional<Vec<uint32_t>> listed, double total, double lam,
-             const std::string& loss, bool free_bias) {
-            PyProblem p{rows, bias, codes, positive, std::move(s), std::move(listed), total, lam, loss, free_bias};
+          [](PyProblem* self, const PyRows& rows, double bias, std::optional<Vec<int32_t>> codes,
+             std::optional<Vec<double>> numbers, int32_t positive, std::optional<Vec<double>> s,
+             std::optional<Vec<uint32_t>> listed, double total, double lam, const std::string& loss, double parameter,
+             bool free_bias) {
+            PyProblem p{rows,     bias,         std::move(codes),  std::move(numbers),
+                        positive, std::move(s), std::move(listed), total,
+                        lam,      loss,         parameter,         free_bias};
             p.check();
             new (self) PyProblem(std::move(p));
           },
-          "rows"_a, nb::kw_only(), "bias"_a, "codes"_a.noconvert(), "positive"_a, "s"_a.noconvert().none(),
-          "listed"_a.noconvert().none(), "total"_a, "lam"_a, "loss"_a, "free_bias"_a = false)
+          "rows"_a, nb::kw_only(), "bias"_a, "codes"_a.noconvert().none(), "numbers"_a.noconvert().none(), "positive"_a,
+          "s"_a.noconvert().none(), "listed"_a.noconvert().none(), "total"_a, "lam"_a, "loss"_a, "parameter"_a = 0.0,
+          "free_bias"_a = false)
+      .def("best_constant", &best_constant)
       .def("certify", &certify_now, "w"_a.noconvert(), "dual"_a.noconvert(), "threads"_a = 1)
       .def("objective", &objective_now, "w"_a.noconvert(), "threads"_a = 1);
 

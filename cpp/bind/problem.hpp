@@ -16,12 +16,14 @@
 struct PyProblem {
   PyRows rows;
   double bias;
-  Vec<int32_t> codes;
+  std::optional<Vec<int32_t>> codes;
+  std::optional<Vec<double>> numbers;
   int32_t positive;
   std::optional<Vec<double>> s;
   std::optional<Vec<uint32_t>> listed;
   double total, lam;
   std::string loss;
+  double parameter;
   bool free_bias;
 
   // f(problem, loss) with both of their exact types.
@@ -29,19 +31,20 @@ struct PyProblem {
   void visit(F&& f) const {
     rows.visit(bias, [&](const auto& r) {
       pegasos::Problem<std::remove_cvref_t<decltype(r)>> p{r, {}, lam};
-      p.y = pegasos::Labels{{}, span_of(codes), positive};
+      if (codes) p.y = pegasos::Labels{{}, span_of(*codes), positive};
+      if (numbers) p.y = pegasos::Labels{span_of(*numbers), {}, 1};
       if (s) p.s = span_of(*s);
       if (listed) p.listed = span_of(*listed);
       p.total = total;
       p.free_bias = free_bias;
-      pegasos::with_loss(loss, [&](const auto& l) { f(p, l); });
+      pegasos::with_loss(loss, parameter, [&](const auto& l) { f(p, l); });
     });
   }
 
   // Sizes that do not fit would read past the end: an error of ours, never of a user.
   void check() const {
     const auto m = size_t(rows.size());
-    if (codes.size() != m || (s && s->size() != m))
+    if ((codes ? codes->size() : numbers ? numbers->size() : m + 1) != m || (s && s->size() != m))
       throw std::invalid_argument("labels or weights do not fit the rows");
     if (listed)
       for (const uint32_t i : span_of(*listed))

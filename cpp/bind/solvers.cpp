@@ -76,13 +76,13 @@ nb::dict dual_fit(const PyProblem& problem, const DualOptions& options, PyDual& 
   return result_of(fit.history, fit.converged, watch, outside);
 }
 
-void set_step(PegasosOptions& o, const std::string& kind, double number) {
+void set_step(PegasosOptions& o, const std::string& kind, double number, int64_t late) {
   if (kind == "pegasos")
-    o.eta = {Steps::Kind::pegasos, number};
+    o.eta = {Steps::Kind::pegasos, number, late};
   else if (kind == "norma")
-    o.eta = {Steps::Kind::norma, number};
+    o.eta = {Steps::Kind::norma, number, late};
   else
-    o.eta = {Steps::Kind::constant, number};
+    o.eta = {Steps::Kind::constant, number, late};
 }
 
 }  // namespace
@@ -92,7 +92,7 @@ void bind_solvers(nb::module_& m) {
       .def(nb::init<>())
       .def_rw("k", &PegasosOptions::k)
       .def("set_sampling", [](PegasosOptions& o, const std::string& name) { o.sampling = sampling_of(name); })
-      .def("set_step", &set_step, "kind"_a, "number"_a)
+      .def("set_step", &set_step, "kind"_a, "number"_a, "late"_a)
       .def_rw("seed", &PegasosOptions::seed)
       .def_rw("steps", &PegasosOptions::steps)
       .def_rw("tol", &PegasosOptions::tol)

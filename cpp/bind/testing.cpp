@@ -41,9 +41,10 @@ DenseRow<double> row_of(const Vector& w, const Vec<double>& x) {
 }
 
 // {value, slope, conjugate, feasible} of a loss.
-std::vector<double> loss_at(const std::string& name, double s, double y, double a) {
+std::vector<double> loss_at(const std::string& name, double s, double y, double a, double parameter) {
   std::vector<double> out;
-  with_loss(name, [&](const auto& l) { out = {l.value(s, y), l.slope(s, y), l.conjugate(a, y), l.feasible(a, y)}; });
+  with_loss(name, parameter,
+            [&](const auto& l) { out = {l.value(s, y), l.slope(s, y), l.conjugate(a, y), l.feasible(a, y)}; });
   return out;
 }
 
@@ -52,7 +53,7 @@ std::vector<double> loss_at(const std::string& name, double s, double y, double 
 void bind_testing(nb::module_& m) {
   m.def("picks", &picks, "sampling"_a, "seed"_a, "m"_a, "first"_a, "count"_a, "listed"_a.noconvert() = nb::none(),
         "s"_a.noconvert() = nb::none());
-  m.def("loss_at", &loss_at, "name"_a, "s"_a, "y"_a, "a"_a);
+  m.def("loss_at", &loss_at, "name"_a, "s"_a, "y"_a, "a"_a, "parameter"_a = 0.0);
   nb::class_<Vector>(m, "ScaledVector")
       .def(nb::init<size_t>(), "d"_a)
       .def("scale", [](Vector& v, double factor) { v.w.scale(factor); })

@@ -88,7 +88,6 @@ double rising_zero(double guess, const F& f) {
     if (here == 0) return middle;
     (here < 0 ? low : high) = middle;
     (here < 0 ? at_low : at_high) = here;
-    if (middle == low + (high - low)) break;
   }
   return low + (high - low) / 2;
 }

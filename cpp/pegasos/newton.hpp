@@ -69,7 +69,7 @@ class Newton {
       if (length == 0) break;
       for (size_t j = 0; j < w.size(); ++j) w[j] -= length * change_[j];
       for (size_t i = 0; i < a.size(); ++i) scores_[i] -= length * change_scores_[i];
-      if (length == 1 && damping == 0 && decrement < 1e-4 * curvature) break;
+      if (length == 1 && damping == 0 && decrement < std::max(1e-4 * curvature, 1e-18)) break;
       if (length < 0.1) damping = std::max(1e-3, damping * 10);
       if (length == 1) damping = damping > 1e-4 ? damping / 10 : 0;
     }

@@ -141,7 +141,7 @@ class PegasosSolver {
   void move(int64_t t, int64_t k) {
     const double eta = o_.eta(p_.lam, t);
     if (plain_) {
-      if (t == 1) clear_start();
+      if (t + o_.eta.late == 1) clear_start();
       w_.set_c(eta);  // w <- (1 - eta lam) w
     } else if (1 - eta * p_.lam == 0) {
       clear_start();

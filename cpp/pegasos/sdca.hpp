@@ -188,14 +188,26 @@ class DualSolver {
     return epochs_left * last_nonzeros_ > 15 * step;
   }
 
+  double value_at_zero() const {
+    double sum = 0;
+    for (int64_t i = 0; i < p_.rows.size(); ++i) sum += p_.weight(i) * loss_.value(0, p_.y[i]);
+    return sum / p_.total;
+  }
+
   // Proximal Newton steps until tol, or until the gap stops falling when `to_the_floor`.
   bool finish(bool to_the_floor) {
     std::vector<double> w = weights(), a(state_.a.begin(), state_.a.end());
     if (!newton_.prepare() || (!fresh() && !certify_now(w, a))) return false;
+    if (value_at_zero() < objective_) {  // coordinate ascent has only made it worse: a fresh start is nearer
+      std::fill(w.begin(), w.end(), 0.0);
+      std::fill(a.begin(), a.end(), 0.0);
+      inner_.offset = 0;
+      if (!certify_now(w, a)) return false;
+    }
     std::vector<double> kept_w = w;
     double best = gap_;
     // The smaller the curvature, the nearer the answer and the harder the step: it falls as fast as steps stay easy.
-    double curvature = std::clamp(best / 10, 1e-11, 1.0);
+    double curvature = L::smooth ? 0 : std::clamp(best / 10, 1e-11, 1.0);
     for (int failures = 0; failures < 4 && (to_the_floor || !fit_.converged);) {
       if (!(best > 1e-15 * std::abs(objective_))) break;
       const int rounds = newton_.step(w, a, curvature);
@@ -209,7 +221,7 @@ class DualSolver {
         std::copy(a.begin(), a.end(), state_.a.begin());
         if (p_.free_bias) recentre(w);
         kept_w.assign(w.begin(), w.end());
-        curvature = std::max(curvature / (rounds < 12 ? 10 : 3), 1e-12);
+        if (!L::smooth) curvature = std::max(curvature / (rounds < 12 ? 10 : 3), 1e-12);
       } else {
         ++failures;
         std::copy(state_.a.begin(), state_.a.end(), a.begin());

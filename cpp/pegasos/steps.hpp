@@ -10,15 +10,17 @@ struct Steps {
   enum class Kind { pegasos, norma, constant };
   Kind kind = Kind::pegasos;
   double number = 0;  // p of norma, or the constant
+  int64_t late = 0;   // the first step is number 1 + late: unbounded slopes would throw step 1 to slope / lam
 
-  double operator()(double lam, int64_t t) const {
+  double operator()(double lam, int64_t step) const {
+    const auto t = double(step + late);
     switch (kind) {
       case Kind::norma:
-        return number / (lam * std::sqrt(double(t)));
+        return number / (lam * std::sqrt(t));
       case Kind::constant:
         return number;
       default:
-        return 1 / (lam * double(t));
+        return 1 / (lam * t);
     }
   }
 };

@@ -10,12 +10,19 @@ from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 
-_HOMES = {"PegasosClassifier": "linear", "Auto": "solvers", "Pegasos": "solvers", "SDCA": "solvers"}
-__all__ = ["SDCA", "Auto", "Pegasos", "PegasosClassifier", "datasets"]
+_HOMES = {
+    "PegasosClassifier": "linear",
+    "PegasosRegressor": "regression",
+    "Auto": "solvers",
+    "Pegasos": "solvers",
+    "SDCA": "solvers",
+}
+__all__ = ["SDCA", "Auto", "Pegasos", "PegasosClassifier", "PegasosRegressor", "datasets"]
 
 if TYPE_CHECKING:
     from . import datasets
     from .linear import PegasosClassifier
+    from .regression import PegasosRegressor
     from .solvers import SDCA, Auto, Pegasos
 
 

@@ -69,6 +69,6 @@ def _out_of_time(stop: Stop) -> bool:
 
 def _slope(problem: Problem, w: np.ndarray, b: float) -> float:
     scores = _core.scores(problem.rows, np.append(w, b)[None, :])[:, 0]
-    y = np.where(problem.codes == problem.positive, 1.0, -1.0)
+    y = np.where(problem.labels == problem.positive, 1.0, -1.0)
     slopes = losses.CLASSIFICATION[problem.loss].slope(scores, y)
     return float(slopes.sum() if problem.weights.s is None else slopes @ problem.weights.s)

@@ -29,6 +29,8 @@ class LinearModel(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]  #
     """Base of the linear estimators. Knows how a fit goes, not what the labels mean."""
 
     _rules: ClassVar[dict[str, Rule]]
+    coef_: NDArray[Any]
+    intercept_: Any
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters, those of the solver object as ``solver__k`` and so on."""
@@ -55,9 +57,9 @@ class LinearModel(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]  #
             raise ValueError("n_jobs must not be 0; use None or 1 for one thread, -1 for all cores.")
         return stop
 
-    def _read(self, X: Any, y: Any, reset: bool) -> tuple[_core.Rows, NDArray[Any]]:
+    def _read(self, X: Any, y: Any, reset: bool, numeric: bool = False) -> tuple[_core.Rows, NDArray[Any]]:
         refuse_missing(y)
-        X, y = validate_data(self, sound(X), y, reset=reset, multi_output=False, y_numeric=False, **_FORMAT)
+        X, y = validate_data(self, sound(X), y, reset=reset, multi_output=False, y_numeric=numeric, **_FORMAT)
         return make_rows(X, training=True, threads=_thread_count(self.n_jobs)), np.asarray(y)
 
     def _scores(self, X: Any) -> Floats:
@@ -99,8 +101,7 @@ class LinearModel(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]  #
 
     def _set(self, problem: Problem, fits: list[Fit], names: NDArray[Any], stop: Stop) -> None:
         """Set the fitted attributes, then raise what interrupted the fit or warn about what it did not reach."""
-        w = np.stack([fit.w for fit in fits])
-        self.coef_, self.intercept_ = np.ascontiguousarray(w[:, :-1]), w[:, -1].copy()
+        self._shape(np.stack([fit.w for fit in fits]))
         several = len(fits) > 1
 
         def each(values: list[Any]) -> Any:
@@ -129,6 +130,10 @@ class LinearModel(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]  #
             raise error
         if not stop.one_pass:
             self._conclude(problem)
+
+    def _shape(self, w: Floats) -> None:
+        """Models as rows, the bias last, to coef_ and intercept_."""
+        self.coef_, self.intercept_ = np.ascontiguousarray(w[:, :-1]), w[:, -1].copy()
 
     def _conclude(self, problem: Problem) -> None:
         """Print the summary and warn about what was not reached, with the numbers."""

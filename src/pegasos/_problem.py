@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from threading import current_thread, main_thread
 from typing import Any, Protocol
 
@@ -44,15 +45,19 @@ class Weights:
 
 @dataclass(frozen=True)
 class Problem:
-    """f(w) = lam/2 ||w||^2 + sum_i s_i loss(<w, x_i>, y_i) / sum_i s_i, where y_i = 1 for class `positive`, else -1."""
+    """f(w) = lam/2 ||w||^2 + sum_i s_i loss(<w, x_i>, y_i) / sum_i s_i.
+
+    For classes, y_i is 1 for class `positive` and -1 for the others.
+    """
 
     rows: _core.Rows
-    codes: Codes
+    labels: NDArray[Any]  # int32 class codes, or the float64 numbers of a regression
     weights: Weights
     lam: float
     loss: str
     bias: str
     positive: int = 1
+    parameter: float = 0.0  # of the loss
 
     @property
     def m(self) -> int:
@@ -74,29 +79,40 @@ class Problem:
         return int(self.rows.shape[1]) + 1
 
     @property
+    def is_regression(self) -> bool:
+        return self.loss in losses.REGRESSION
+
+    @cached_property
     def at_zero(self) -> float:
-        """f(0), the yardstick of tol."""
-        one = np.ones(1)
-        return float(losses.CLASSIFICATION[self.loss].value(np.zeros(1), one)[0])
+        """The yardstick of tol: f(0), or in regression the mean loss of the best constant, if a constant is allowed."""
+        if not self.is_regression:
+            return float(losses.CLASSIFICATION[self.loss].value(np.zeros(1), np.ones(1))[0])
+        zero: float = self.native().objective(np.zeros(self.dim))
+        constant: float = zero if self.bias == "none" else self.native().best_constant()
+        return constant or zero
 
     def best_constants(self) -> Floats:
         """The mean loss of the best constant score, for each class against the rest; one number for two classes."""
-        share = np.bincount(self.codes, weights=self.weights.s, minlength=2) / self.weights.total
-        best: Floats = 2.0 * np.minimum(share, 1.0 - share)  # the hinge: 0 loss for one side, 2 for the other
-        return best[:1] if len(best) == 2 else best
+        if self.is_regression:
+            return np.array([self.native().best_constant()])
+        n_classes = int(self.labels.max()) + 1
+        each = [1] if n_classes <= 2 else range(n_classes)
+        return np.array([replace(self, positive=k).native().best_constant() for k in each])
 
     def native(self) -> _core.Problem:
         return _core.Problem(
             self.rows,
             bias=float(self.bias == "regularized"),
             free_bias=self.free_bias,
-            codes=self.codes,
+            codes=None if self.is_regression else self.labels,
+            numbers=self.labels if self.is_regression else None,
             positive=self.positive,
             s=self.weights.s,
             listed=self.weights.listed,
             total=self.weights.total,
             lam=self.lam,
             loss=self.loss,
+            parameter=self.parameter,
         )
 
     def check_scale(self) -> None:

@@ -23,6 +23,8 @@ class DualSolver(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
     def check(self, problem: Problem, stop: Stop) -> None:
         """Refuse what cannot work, before anything runs."""
         check(self._rules, self)
+        if problem.bias in ("batch", "search") and problem.loss != "hinge":
+            raise ValueError(f"bias={problem.bias!r} is for the hinge; with loss={problem.loss!r} use bias='free'.")
         if problem.bias == "batch":
             raise ValueError("bias='batch' needs batches: use solver=Pegasos(k=...) with k > 1, or bias='free'.")
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from . import _core
+from . import _core, losses
 from ._bias_search import search_bias
 from ._problem import Fit, Floats, Memory, Problem, Running, Start, Stop
 from ._rules import Flag, Integer, Number, OneOf, OrNone, Rule, check
@@ -158,6 +158,8 @@ class Pegasos(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type 
             raise ValueError(
                 f"projection=True bounds w with its bias inside; with bias={problem.bias!r} set it to False."
             )
+        if problem.bias in ("batch", "search") and problem.loss != "hinge":
+            raise ValueError(f"bias={problem.bias!r} is for the hinge; with loss={problem.loss!r} use bias='free'.")
         if problem.bias == "batch" and self.k == 1:
             raise ValueError(
                 "bias='batch' finds the best b of each batch, which needs k > 1; use bias='free' for k = 1."
@@ -209,7 +211,8 @@ class Pegasos(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type 
         plain = self.step == "pegasos" and not self.projection
         run = memory.running if memory is not None else None
         counted = run.hits if run is not None and self.advance == "on_loss" else t
-        c = 1.0 / (problem.lam * counted) if counted and plain else 1.0
+        late = 0 if losses.NAMED[problem.loss].bounded_slope else self._late(problem)
+        c = 1.0 / (problem.lam * (counted + late)) if counted + late and plain else 1.0
         v = start.w / c if t else self._first(problem, seed)
         if run is not None and np.array_equal(run.out, start.w):  # go on with the iterate, not with what was returned
             if plain:
@@ -264,10 +267,11 @@ class Pegasos(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type 
         o.set_sampling(self.sampling)
         o.steps = min(t + int(steps), _MOST_STEPS)
         o.tol, o.to_the_end, o.one_pass = stop.tol * problem.at_zero, self.T is not None, stop.one_pass
+        late = 0 if losses.NAMED[problem.loss].bounded_slope else self._late(problem)
         if isinstance(self.step, str):
-            o.set_step(self.step, self._p())
+            o.set_step(self.step, self._p(), late)
         else:
-            o.set_step("constant", float(self.step))
+            o.set_step("constant", float(self.step), late)
         if self.projection:
             o.radius = math.sqrt(problem.at_zero / problem.lam)
         o.batch_bias = problem.bias == "batch"
@@ -276,6 +280,12 @@ class Pegasos(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type 
         if self.output in ("random", "best"):
             self._stop_at_random(o, problem, stop, t, seed)
         return o
+
+    @staticmethod
+    def _late(problem: Problem) -> int:
+        """Step 1 takes w to slope / lam: with an unbounded slope steps begin at 1 + L R^2 / lam."""
+        reach = problem.rows.largest_norm2() + float(problem.bias == "regularized")
+        return min(math.ceil(losses.NAMED[problem.loss].smoothness * reach / problem.lam), 2**53)
 
     def _p(self) -> float:
         if self.p is not None:

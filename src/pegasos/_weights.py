@@ -15,12 +15,17 @@ Floats = NDArray[np.float64]
 
 
 def row_weights(
-    sample_weight: Any, class_weight: Mapping[Any, float] | str | None, classes: NDArray[Any], codes: Codes
+    sample_weight: Any,
+    class_weight: Mapping[Any, float] | str | None,
+    classes: NDArray[Any] | None,
+    labels: Codes | int,
 ) -> Floats | None:
-    """The weight of every row, or None when all are 1."""
-    s = None if sample_weight is None else _moderate(_sample_weight(sample_weight, len(codes)))
-    if class_weight is None:
+    """The weight of every row, or None when all are 1. Without classes, labels is the number of rows."""
+    n_rows = labels if isinstance(labels, int) else len(labels)
+    s = None if sample_weight is None else _moderate(_sample_weight(sample_weight, n_rows))
+    if class_weight is None or classes is None or isinstance(labels, int):
         return s
+    codes = labels
     by_class = _class_weight(class_weight, classes, codes, s)
     mine: Floats = _moderate(by_class)[codes]
     if s is not None:

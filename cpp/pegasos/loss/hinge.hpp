@@ -7,6 +7,7 @@ namespace pegasos {
 
 struct Hinge {
   static constexpr const char* name = "hinge";
+  static constexpr bool bounded_slope = true, smooth = false, costly = false;
 
   PEG_HD double value(double s, double y) const {
     const double z = 1 - y * s;
