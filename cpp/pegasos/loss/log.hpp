@@ -30,7 +30,7 @@ struct Log {
   }
 
   // The best alpha is 1 / (1 + exp(z)) with z = y s + curvature (alpha - old): a rising function of z set to zero, its
-  // slope between 1 and 1 + curvature / 4. Newton's method, kept inside the bracket.
+  // slope between 1 and 1 + curvature / 4. Newton's method, kept inside the bracket; one step nearly always does.
   PEG_HD double ascend(double old, double s, double y, double curvature) const {
     const double before = old * y, from = y * s;
     double low = from - curvature * before, high = from + curvature * (1 - before), z = from;
@@ -43,9 +43,10 @@ struct Log {
         low = z;
       const double next = z - h / (1 + curvature * alpha * (1 - alpha));
       const double kept = next > low && next < high ? next : low + (high - low) / 2;
-      if (std::abs(kept - z) <= 1e-14 * (1 + std::abs(z))) break;
+      const bool near = std::abs(kept - z) <= 1e-5 * (1 + std::abs(z));  // its error is squared by this very step
       z = kept;
       alpha = chance(z);
+      if (near) break;
     }
     return alpha * y;
   }
