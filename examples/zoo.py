@@ -158,12 +158,12 @@ def main() -> None:
         print("|---" * (len(LAMBDAS) + 1) + "|")
     for name in ZOO:
         rows = [visit(name, lam, tol=options.tol) for lam in LAMBDAS]
-        cells = [
-            f"{row.epochs:.0f}, {row.gap:.0e}{'' if row.converged else ' not certified'}"
-            + ("" if options.markdown else f", {1000 * row.seconds:.0f} ms")
-            for row in rows
-        ]
-        print(f"| {name} | {' | '.join(cells)} |" if options.markdown else f"{name:36}" + " ".join(f"{c:22}" for c in cells))
+        cells = [f"{row.epochs:.0f}, {row.gap:.0e}{'' if row.converged else ' not certified'}" for row in rows]
+        if options.markdown:
+            print(f"| {name} | {' | '.join(cells)} |")
+        else:
+            timed = (f"{cell}, {1000 * row.seconds:.0f} ms" for cell, row in zip(cells, rows, strict=True))
+            print(f"{name:36}" + "".join(f"{cell:22} " for cell in timed))
 
 
 if __name__ == "__main__":

@@ -179,7 +179,14 @@ def pegasos_reference(
 
 
 def sdca_reference(
-    X: Array, y: Array, lam: float, picks: NDArray[np.int64], a0: Array, s: Array | None = None, *, growing: bool = False
+    X: Array,
+    y: Array,
+    lam: float,
+    picks: NDArray[np.int64],
+    a0: Array,
+    s: Array | None = None,
+    *,
+    growing: bool = False,
 ) -> Array:
     """Dual variables of the hinge after a visit to each pick: the step maximises D over that row's alpha alone.
 

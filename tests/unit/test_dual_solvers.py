@@ -1,4 +1,4 @@
-"""The dual solvers against exact solutions and a plain reference: bounds hold, alpha is feasible, w belongs to alpha."""
+"""The dual solvers against exact solutions and a plain reference: bounds hold, alpha is feasible, w is of alpha."""
 
 from __future__ import annotations
 
