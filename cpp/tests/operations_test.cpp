@@ -117,7 +117,8 @@ Operations operations_of(const Shape& shape) {
   PegasosState state{v.span(), counts.span()};
   const PegasosOptions options{shape.k, shape.sampling, 3, steps, 0, false, true};  // one_pass: steps, no certificate
   Watch watch(0, std::numeric_limits<double>::infinity(), {});
-  PegasosSolver(p, Hinge{}, options, state, watch).run([](const Checkpoint&) { return true; });
+  Team team(1);
+  PegasosSolver(p, Hinge{}, options, state, team, watch).run([](const Checkpoint&) { return true; });
   CHECK(state.t == steps);
   return seen;
 }
