@@ -178,6 +178,33 @@ def pegasos_reference(
     return W
 
 
+def sdca_reference(
+    X: Array,
+    y: Array,
+    lam: float,
+    picks: NDArray[np.int64],
+    a0: Array,
+    s: Array | None = None,
+    *,
+    growing: bool = False,
+) -> Array:
+    """Dual variables of the hinge after a visit to each pick: the step maximises D over that row's alpha alone.
+
+    growing: S is the weight of the rows seen so far, and a step is that of Pegasos cut to a feasible alpha (modified
+    SGD, Shalev-Shwartz & Zhang 2013); rows not seen yet have alpha 0.
+    """
+    s, a = np.ones(len(y)) if s is None else s, a0.copy()
+    S, u = 0.0 if growing else s.sum(), (s * a) @ X
+    for i in picks:
+        S += s[i] if growing else 0.0
+        q = s[i] * (X[i] @ X[i]) / (lam * S)
+        short = 1 - y[i] * (X[i] @ u) / (lam * S)
+        alpha = min(1.0, max(0.0, a[i] * y[i] + short / q)) if q > 0 else 1.0
+        u = u + s[i] * (alpha * y[i] - a[i]) * X[i]
+        a[i] = alpha * y[i]
+    return a
+
+
 # ---------------------------------------------------------------------------------------------------------------------
 # Objective, dual, optimum. A loss here is a row of pegasos.losses: value, slope, conjugate, dual_bounds.
 

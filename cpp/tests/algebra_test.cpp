@@ -1,0 +1,135 @@
+// What the dual solvers stand on: a team of threads, and the linear systems of Newton's method.
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <thread>
+#include <vector>
+
+#include "check.hpp"
+#include "dual_data.hpp"
+#include "pegasos/newton_system.hpp"
+#include "pegasos/team.hpp"
+
+using namespace pegasos;
+
+namespace {
+
+constexpr double forever = std::numeric_limits<double>::infinity();
+
+// Solutions of the same system of 40 rows and 20 features, posed so that it is solved in three ways: features that do
+// not occur and rows cut into many choose the way, and change nothing else.
+std::vector<double> newton_change(int64_t dim, int64_t copies) {
+  const int64_t n = 40, d = 20;
+  const Data<> base(n, d);
+  std::vector<double> values;
+  std::vector<int32_t> columns;
+  std::vector<int64_t> indptr{0};
+  std::vector<FreeRow> rows;
+  for (int64_t c = 0; c < copies; ++c)
+    for (int64_t i = 0; i < n; ++i) {
+      for (int64_t j = 0; j < d; ++j) values.push_back(base.dense[size_t(i * d + j)]), columns.push_back(int32_t(j));
+      indptr.push_back(int64_t(values.size()));
+      rows.push_back({c * n + i, (0.5 + double(i % 3)) / double(copies)});
+    }
+  using Rows = CsrRows<double, int32_t>;
+  const Problem<Rows> p{{values.data(), columns.data(), {nullptr, indptr.data()}, n * copies, dim - 1, 1}, {}, 1};
+  Watch watch(0, forever, {});
+  NewtonSystem<Rows> system(p, watch);
+  const auto size = static_cast<size_t>(dim);
+  std::vector<double> ridge(size, 0.1), gradient(size), change;
+  for (int64_t j = 0; j < d; ++j) gradient[size_t(j)] = 1 + double(j % 4);
+  gradient.back() = 2;
+  CHECK(system.build(rows, ridge));
+  CHECK(system.solve(gradient, change));
+  change[size_t(d)] = change.back();  // the bias, wherever it was
+  change.resize(size_t(d + 1));
+  return change;
+}
+
+}  // namespace
+
+TEST(team_does_each_piece_once) {
+  for (const int threads : {1, 2, 3, 7}) {
+    Team team(threads);
+    CHECK(team.size() == threads);
+    for (int round = 0; round < 200; ++round)
+      for (const int64_t pieces : {0, 1, 2, 3, 8, 100}) {
+        std::vector<std::atomic<int>> done(size_t(pieces) + 1);
+        team.each(pieces, [&](int64_t i) { ++done[size_t(i)]; });
+        for (int64_t i = 0; i < pieces; ++i) CHECK(done[size_t(i)] == 1);
+        CHECK(done[size_t(pieces)] == 0);
+      }
+  }
+}
+
+TEST(team_waits_for_the_last_piece) {
+  Team team(3);
+  for (int round = 0; round < 20; ++round) {
+    std::vector<int> written(50);  // plain memory: each() must order these writes before it returns
+    team.each(50, [&](int64_t i) {
+      if (i % 17 == 0) std::this_thread::yield();
+      written[size_t(i)] = round + 1;
+    });
+    for (const int value : written) CHECK(value == round + 1);
+  }
+}
+
+TEST(team_ends_while_idle_or_never_used) {
+  for (int i = 0; i < 50; ++i) {
+    Team idle(1 + i % 5);
+    if (i % 2 == 0) idle.each(4, [](int64_t) {});
+  }
+}
+
+TEST(cholesky_solves_systems_of_any_scale) {
+  Watch watch(0, forever, {});
+  for (const int64_t n : {1, 2, 5, 40})
+    for (const double spread : {0.0, 3.0, 12.0}) {  // columns from 10^-spread to 10^spread
+      const Data<> rows(3 * n, n, 1, uint64_t(n));
+      const auto size = static_cast<size_t>(n);
+      std::vector<double> A(size * size), x, b(size);
+      for (int64_t r = 0; r < n; ++r)
+        for (int64_t j = 0; j < n; ++j) {
+          double& entry = A[size_t(r * n + j)];
+          for (int64_t i = 0; i < 3 * n; ++i) entry += rows.dense[size_t(i * n + r)] * rows.dense[size_t(i * n + j)];
+          if (r == j) entry += 0.1;
+          auto scale = [&](int64_t k) {
+            return std::pow(10, n > 1 ? spread * (2 * double(k) / double(n - 1) - 1) : 0);
+          };
+          entry *= scale(r) * scale(j);
+        }
+      for (int64_t r = 0; r < n; ++r) x.push_back(double(r % 3 + 1) / std::sqrt(A[size_t(r * n + r)]));
+      for (int64_t r = 0; r < n; ++r)
+        for (int64_t j = 0; j < n; ++j) b[size_t(r)] += A[size_t(r * n + j)] * x[size_t(j)];
+      Cholesky factor;
+      CHECK(factor.factor(A, n, watch));
+      factor.solve(b);
+      for (size_t r = 0; r < size_t(n); ++r) CHECK(std::abs(b[r] / x[r] - 1) < 1e-8);
+    }
+}
+
+TEST(cholesky_of_a_singular_matrix_stays_finite) {
+  Watch watch(0, forever, {});
+  for (const std::vector<double>& A : {std::vector<double>{1, 0, 0, 1, 1, 0, 1, 1, 1}, std::vector<double>(9)}) {
+    Cholesky factor;
+    CHECK(factor.factor(A, 3, watch));
+    std::vector<double> b{1, 1, 1};
+    factor.solve(b);
+    for (const double x : b) CHECK(std::isfinite(x));
+  }
+}
+
+TEST(three_ways_to_solve_a_newton_system_agree) {
+  const auto by_features = newton_change(21, 1), by_rows = newton_change(310, 1),
+             by_gradients = newton_change(3005, 80);
+  const auto split = newton_change(21, 80);  // many rows, few features
+  double size = 0;
+  for (const double x : by_features) size = std::max(size, std::abs(x));
+  for (size_t j = 0; j < by_features.size(); ++j) {
+    CHECK(std::abs(by_features[j] - by_rows[j]) < 1e-10 * size);
+    CHECK(std::abs(by_features[j] - split[j]) < 1e-10 * size);
+    CHECK(std::abs(by_features[j] - by_gradients[j]) < 5e-3 * size);
+  }
+}
