@@ -75,7 +75,12 @@ class Dual:
         """report(a, objective, dual) hears of every certificate; stopped: somebody has asked to stop already."""
         a, w = np.zeros(len(self.y)) if a is None else a.copy(), np.zeros(self.X.shape[1] + 1)
         given = {"sampling": "blocks", "seed": 0, "shrinking": True, "pegasos_first": False, "second_order": False}
-        chosen = _core.DualOptions(**{**given, "tol": 0.0, "max_epochs": 1000.0, **options})
+        chosen = _core.DualOptions()
+        for name, value in {**given, "tol": 0.0, "max_epochs": 1000.0, **options}.items():
+            if name == "sampling":
+                chosen.set_sampling(value)
+            else:
+                setattr(chosen, name, value)
         heard = None if report is None else (lambda seconds, steps, f, dual: report(a, f, dual))
         stop = np.array([stopped], np.uint8)
         state = _core.Dual(a, w)

@@ -29,9 +29,10 @@ class Cholesky {
       for (int64_t j = 0; j <= i; ++j) at(i, j) *= scale_[size_t(i)] * scale_[size_t(j)];
     for (int64_t i = 0; i < n; ++i) {
       for (int64_t j = 0; j < i; ++j) at(i, j) = (at(i, j) - kernel::dot(row(i), j, row(j))) / at(j, j);
-      // A pivot lost to rounding belongs to a direction that others already span; the solver refines what is left.
+      // A pivot lost to rounding belongs to a direction that others already span: a huge one takes it out of the
+      // answer.
       const double pivot = at(i, i) - kernel::norm2(row(i), i);
-      at(i, i) = std::sqrt(std::max(pivot, 1e-15));
+      at(i, i) = pivot > 1e-14 ? std::sqrt(pivot) : 1e100;
       if (!watch.go_on(i * i)) return false;
     }
     return true;

@@ -44,39 +44,52 @@ class Newton {
       row.add_squares(share(size_t(i)), spread_.data());
       if (!watch_.go_on(row.size())) return false;
     }
+    double least = std::numeric_limits<double>::infinity(), largest = 0;
+    for (const double x : spread_)
+      if (x > 0) least = std::min(least, x), largest = std::max(largest, x);
+    uneven_ = largest > 1e6 * least;
     return true;
   }
 
   // Row visits since the last call.
   int64_t take_visits() { return std::exchange(visits_, 0); }
 
-  // One proximal point step: improves w and a, both in and out. Returns how many Newton steps it took, 0 when
-  // interrupted.
-  int step(std::span<double> w, std::span<double> a, double curvature) {
+  // One proximal point step: improves w and a, both in and out, by at most `most` Newton steps. Returns how many it
+  // took, 0 when interrupted.
+  int step(std::span<double> w, std::span<double> a, double curvature, int most) {
     centre_.assign(a.begin(), a.end());
     scores_.resize(a.size());
     if (!scores(w, scores_)) return 0;
     for (double& score : scores_) score += p_.offset;
     // With fewer free rows than features the matrix is all but singular, and its steps far too long. Damping keeps
     // them sensible until enough rows are free.
-    double damping = 0;
+    double damping = 0, least = 0;  // least: of the dampings that worked
     int round = 1;
-    for (; round <= most_rounds; ++round) {
+    for (; round <= most; ++round) {
       respond(a, curvature);
       if (!direction(w, a, curvature, damping)) return 0;
       const double decrement = std::inner_product(gradient_.begin(), gradient_.end(), change_.begin(), 0.0);
       const double length = decrement > 0 ? line_search(w, curvature) : 0;
-      if (length == 0) break;
+      if (!go_on_) return 0;
+      if (length == 0) {
+        if (damping > 1 || decrement == 0) break;
+        damping = std::max(1e-6, damping * 100);  // rounding, most likely: a better conditioned matrix may know more
+        continue;
+      }
       for (size_t j = 0; j < w.size(); ++j) w[j] -= length * change_[j];
       for (size_t i = 0; i < a.size(); ++i) scores_[i] -= length * change_scores_[i];
-      if (length == 1 && damping == 0 && decrement < std::max(1e-4 * curvature, 1e-18)) break;
-      if (length < 0.1) damping = std::max(1e-3, damping * 10);
-      if (length == 1) damping = damping > 1e-4 ? damping / 10 : 0;
+      if (length >= 0.5 && decrement < std::max(1e-4 * curvature, 1e-18)) {
+        if (damping == 0) break;
+        damping = 0;
+      } else if (length < 0.1) {
+        damping = damping > 0 ? damping * 10 : least > 0 ? least * 10 : 1e-3;
+      } else if (length >= 1 && damping > 0) {
+        least = damping;
+        damping = damping > 1e-12 ? damping / 10 : 0;
+      }
     }
     return settle(w, a, curvature) ? round : 0;
   }
-
-  static constexpr int most_rounds = 40;
 
  private:
   // Of feature j; the bias, last, has its own.
@@ -99,19 +112,25 @@ class Newton {
   void respond(std::span<double> a, double curvature) {
     for (size_t i = 0; i < a.size(); ++i)
       if (share(i) != 0) a[i] = loss_.ascend(centre_[i], scores_[i], p_.y[int64_t(i)], curvature);
+    go_on_ = go_on_ && watch_.go_on(int64_t(a.size()));
   }
 
   // gradient_ = lam w - sum_i p_i a_i x_i.
   void residual(std::span<const double> w, std::span<const double> a) {
     gradient_.assign(w.size(), 0.0);
     for (size_t i = 0; i < a.size(); ++i)
-      if (share(i) != 0 && a[i] != 0) p_.rows[int64_t(i)].axpy(-share(i) * a[i], gradient_.data());
+      if (share(i) != 0 && a[i] != 0) {
+        const auto row = p_.rows[int64_t(i)];
+        row.axpy(-share(i) * a[i], gradient_.data());
+        go_on_ = go_on_ && watch_.go_on(row.size());
+      }
     for (size_t j = 0; j < w.size(); ++j) gradient_[j] += penalty(j) * w[j];
   }
 
   // change_ = (H + damping diag(spread))^-1 gradient_ and its scores.
   bool direction(std::span<const double> w, std::span<const double> a, double curvature, double damping) {
     residual(w, a);
+    if (!go_on_) return false;
     free_.clear();
     for (size_t i = 0; i < a.size(); ++i) {
       if (share(i) == 0) continue;
@@ -119,13 +138,13 @@ class Newton {
       if (soft > 0) free_.push_back({int64_t(i), share(i) * soft});
     }
     for (size_t j = 0; j < ridge_.size(); ++j) ridge_[j] = penalty(j) + damping * spread_[j];
-    if (!system_.build(free_, ridge_) || !system_.solve(gradient_, change_)) return false;
+    if (!system_.build(free_, ridge_, uneven_) || !system_.solve(gradient_, change_)) return false;
     change_scores_.resize(a.size());
     return scores(change_, change_scores_);
   }
 
-  // Slope at w - length * change, divided by -1: positive while the function still falls.
-  double falling(std::span<const double> w, double length, double curvature) const {
+  // Minus the slope at w - length * change: positive while the function still falls.
+  double falling(std::span<const double> w, double length, double curvature) {
     double s = 0;
     for (size_t j = 0; j < w.size(); ++j) s += penalty(j) * (w[j] - length * change_[j]) * change_[j];
     for (size_t i = 0; i < scores_.size(); ++i) {
@@ -133,21 +152,25 @@ class Newton {
       const double score = scores_[i] - length * change_scores_[i];
       s -= share(i) * loss_.ascend(centre_[i], score, p_.y[int64_t(i)], curvature) * change_scores_[i];
     }
+    go_on_ = go_on_ && watch_.go_on(int64_t(scores_.size()));
     return s;
   }
 
   // The length at which the function along the direction is lowest, roughly: it is convex, its slope continuous.
-  double line_search(std::span<const double> w, double curvature) const {
+  // That may be 1e-10 as well as 1, so every second guess halves the bracket on a logarithmic scale.
+  double line_search(std::span<const double> w, double curvature) {
     const double at_start = falling(w, 0, curvature);
     if (!(at_start > 0)) return 0;
     double low = 0, high = 1, at_low = at_start, at_high = falling(w, 1, curvature);
     if (std::abs(at_high) <= 0.5 * at_start) return 1;
-    for (int i = 0; at_high > 0 && i < 40; ++i) {
+    for (int i = 0; at_high > 0 && i < 40 && go_on_; ++i) {
       low = high, at_low = at_high;
       high *= 2, at_high = falling(w, high, curvature);
     }
-    for (int i = 0; i < 30; ++i) {
-      const double guess = i % 3 == 2 ? (low + high) / 2 : low + (high - low) * at_low / (at_low - at_high);
+    for (int i = 0; i < 100 && go_on_; ++i) {
+      const double secant = low + (high - low) * at_low / (at_low - at_high);
+      const double halved = low > 0 ? (high > 4 * low ? std::sqrt(low * high) : (low + high) / 2) : high / 1024;
+      const double guess = i % 2 == 0 ? secant : halved;
       const double here = falling(w, guess, curvature);
       if (std::abs(here) <= 0.1 * at_start) return guess;
       (here > 0 ? low : high) = guess;
@@ -179,6 +202,7 @@ class Newton {
   std::vector<double> spread_, ridge_;
   std::vector<double> centre_, scores_, gradient_, change_, change_scores_;
   int64_t visits_ = 0;
+  bool go_on_ = true, uneven_ = false;
 };
 
 }  // namespace pegasos

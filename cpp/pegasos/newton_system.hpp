@@ -29,17 +29,17 @@ class NewtonSystem {
     const double row = std::max(1.0, double(p.rows.nonzeros()) / double(std::max<int64_t>(1, p.rows.size())));
     const double dim = double(p.rows.dim());
     const double by_features = dim <= most ? rows * row * row / 2 + dim * dim * dim / 6 : 1e300;
-    const double by_rows = rows <= most ? rows * rows * row / 2 + rows * rows * rows / 6 : 1e300;
-    return std::min({by_features, by_rows, 200 * 2 * rows * row});
+    const double by_rows = rows <= most && dim > 300 ? rows * rows * row / 2 + rows * rows * rows / 6 : 1e300;
+    return std::min({by_features, by_rows, 200 * 2 * rows * row}) + 10 * dim;
   }
 
-  bool build(std::span<const FreeRow> rows, std::span<const double> ridge) {
+  // uneven: columns differ so much in scale that, over the rows, large ones would drown small ones. Over the features
+  // scaling makes them equal.
+  bool build(std::span<const FreeRow> rows, std::span<const double> ridge, bool uneven) {
     rows_ = rows;
     ridge_ = ridge;
     const double n = double(rows.size()), dim = double(p_.rows.dim());
-    // Over the features, scaling makes columns of any size equal. Over the rows, large columns drown small ones: only
-    // where there are many features.
-    if (n <= most && n < dim && dim > 300) {
+    if (n <= most && n < dim && dim > (uneven ? most : 300)) {
       way_ = Way::rows;
       return build_over_rows();
     }
@@ -104,13 +104,12 @@ class NewtonSystem {
     const auto n = int64_t(rows_.size());
     std::vector<double> A(size_t(n * n)), vector(size_t(p_.rows.dim()));
     for (int64_t r = 0; r < n; ++r) {
-      std::fill(vector.begin(), vector.end(), 0.0);
       const auto row = p_.rows[rows_[size_t(r)].i];
-      row.axpy(1.0, vector.data());
-      divide(vector);
+      row.axpy_over(1.0, ridge_.data(), vector.data());
       for (int64_t j = 0; j <= r; ++j) A[size_t(r * n + j)] = p_.rows[rows_[size_t(j)].i].dot(vector.data());
+      row.axpy_over(-1.0, ridge_.data(), vector.data());
       A[size_t(r * n + r)] += 1 / rows_[size_t(r)].weight;
-      if (!watch_.go_on(row.size() * r + p_.rows.dim())) return false;
+      if (!watch_.go_on(row.size() * r)) return false;
     }
     return factor_.factor(std::move(A), n, watch_);
   }

@@ -8,7 +8,8 @@
 
 namespace pegasos {
 
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__)
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && \
+    !defined(__SANITIZE_THREAD__)
 #define PEG_CLONES __attribute__((target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
 #else
 #define PEG_CLONES
@@ -68,6 +69,11 @@ struct DenseRow {
     kernel::axpy(a, val, n, w);
     w[n] += a * bias;
   }
+  // w <- w + a x / over, entry by entry.
+  void axpy_over(double a, const double* over, double* w) const {
+    for (int64_t j = 0; j < n; ++j) w[j] += a * double(val[j]) / over[j];
+    w[n] += a * bias / over[n];
+  }
   double norm2() const { return kernel::norm2(val, n) + bias * bias; }
   void add_squares(double a, double* w) const {
     for (int64_t j = 0; j < n; ++j) w[j] += a * double(val[j]) * double(val[j]);
@@ -110,6 +116,10 @@ struct SparseRow {
   void axpy(double a, double* w) const {
     for (int64_t j = 0; j < n; ++j) w[idx[j]] += a * double(val[j]);
     w[d] += a * bias;
+  }
+  void axpy_over(double a, const double* over, double* w) const {
+    for (int64_t j = 0; j < n; ++j) w[idx[j]] += a * double(val[j]) / over[idx[j]];
+    w[d] += a * bias / over[d];
   }
   double norm2() const { return kernel::norm2(val, n) + bias * bias; }
   void add_squares(double a, double* w) const {

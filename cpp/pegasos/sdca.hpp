@@ -65,7 +65,7 @@ class DualSolver {
     if (go_on && from_zero && o_.pegasos_first) go_on = epoch(true);
     while (go_on && !fit_.converged && !at_floor_ && !exhausted()) {
       go_on = epoch(false) && certify_if_it_pays();
-      const bool small = nonzeros_ < floor_below;
+      const bool small = operations_ < floor_below;
       if (go_on && o_.second_order && (fit_.converged ? small : newton_pays())) go_on = finish(small);
     }
     conclude();
@@ -87,16 +87,17 @@ class DualSolver {
   }
 
   // Problems as small as this are taken to the rounding floor: it costs milliseconds, and repeated fits agree.
-  static constexpr double floor_below = 2e6;
+  static constexpr double floor_below = 4e6;
+
+  double epochs_left() const { return o_.max_epochs - double(state_.visits) / double(p_.m()); }
 
   // Epochs of a few rows cost a look at each row, too: there must be an end to them.
-  bool exhausted() const {
-    return double(state_.visits) >= o_.max_epochs * double(p_.m()) || double(epoch_) >= 16 * o_.max_epochs;
-  }
+  bool exhausted() const { return epochs_left() <= 0 || double(epoch_) >= 16 * o_.max_epochs; }
 
   // u from a.
   bool rebuild() {
     std::fill(u_.begin(), u_.end(), 0.0);
+    u_is_whole_ = false;
     for (int64_t i = 0; i < p_.rows.size(); ++i) {
       const double part = p_.weight(i) * state_.a[size_t(i)];
       if (part == 0) continue;
@@ -104,6 +105,7 @@ class DualSolver {
       row.axpy(part, u_.data());
       if (!watch_.go_on(row.size())) return false;
     }
+    u_is_whole_ = true;
     return true;
   }
 
@@ -114,8 +116,8 @@ class DualSolver {
     const Stream draws = Stream(o_.seed).split(uint64_t(epoch_++));
     const bool whole = ascent_.epoch(o_.sampling, draws, growing, most, tally, watch_);
     state_.visits += tally.rows;
-    nonzeros_ += double(tally.nonzeros);
-    last_nonzeros_ = double(tally.nonzeros);
+    last_operations_ = operations(double(tally.nonzeros), double(tally.rows)) + double(p_.rows.dim());
+    operations_ += last_operations_;
     estimates_.push_back(tally.gap / p_.total);
     if (whole && o_.shrinking && !growing)
       ascent_.shrink(std::min(tally.violation, 10 * std::sqrt(tally.squares / double(tally.rows))));
@@ -160,7 +162,7 @@ class DualSolver {
     const auto kept = p_.free_bias ? std::span<double>() : std::span<double>(u_);
     const auto found = certify(p_, loss_, w, dual, team_, watch_, kept, look);
     if (!found) return false;
-    nonzeros_ += double(p_.rows.nonzeros());
+    operations_ += operations(double(p_.rows.nonzeros()), double(p_.rows.size())) + double(p_.rows.dim());
     if (found->objective < objective_) {
       objective_ = found->objective;
       std::copy(w.begin(), w.end(), state_.w.begin());
@@ -174,6 +176,9 @@ class DualSolver {
     return report_(fit_.history.back());
   }
 
+  // Operations of so many rows and non-zeros; short rows cost more than their non-zeros.
+  static double operations(double nonzeros, double rows) { return nonzeros + 10 * rows; }
+
   // Compares what is left for coordinate ascent, at its recent pace, with what Newton's method costs.
   bool newton_pays() {
     if (!o_.second_order || estimates_.size() < size_t(wait_)) return false;
@@ -184,8 +189,9 @@ class DualSolver {
     double free_rows = 0;
     for (int64_t i = 0; i < p_.rows.size(); ++i)
       free_rows += p_.weight(i) > 0 && loss_.softness(state_.a[size_t(i)], p_.y[i], 1.0) > 0;
-    const double step = 0.25 * NewtonSystem<Rows>::cost(inner_, free_rows) + 5 * double(p_.rows.nonzeros());
-    return epochs_left * last_nonzeros_ > 15 * step;
+    const double step = 0.25 * NewtonSystem<Rows>::cost(inner_, free_rows) + 2 * double(p_.rows.nonzeros()) +
+                        30 * double(p_.rows.size());
+    return epochs_left * last_operations_ > (L::smooth ? 12 : 60) * step;
   }
 
   double value_at_zero() const {
@@ -206,31 +212,33 @@ class DualSolver {
     }
     std::vector<double> kept_w = w;
     double best = gap_;
+    const double floor = 1e-15 * std::max(value_at_zero(), std::abs(objective_));
     // The smaller the curvature, the nearer the answer and the harder the step: it falls as fast as steps stay easy.
-    double curvature = L::smooth ? 0 : std::clamp(best / 10, 1e-11, 1.0);
-    for (int failures = 0; failures < 4 && (to_the_floor || !fit_.converged);) {
-      if (!(best > 1e-15 * std::abs(objective_))) break;
-      const int rounds = newton_.step(w, a, curvature);
+    double curvature = L::smooth ? 0 : std::clamp(10 * best, 1e-11, 10.0);
+    for (int failures = 0; failures < 10 && best > floor && (to_the_floor || !fit_.converged) && epochs_left() >= 5;) {
+      const int rounds = newton_.step(w, a, curvature, int(std::min(epochs_left() - 4, 40.0)));
       if (rounds == 0) return false;
-      const int64_t visits = newton_.take_visits();
-      state_.visits += visits;
+      state_.visits += newton_.take_visits();
       if (!certify_now(w, a)) return false;
       if (gap_ < best) {
-        failures = gap_ < 0.9 * best ? 0 : failures + 1;
+        failures = gap_ < 0.99 * best ? 0 : failures + 1;
         best = gap_;
         std::copy(a.begin(), a.end(), state_.a.begin());
         if (p_.free_bias) recentre(w);
         kept_w.assign(w.begin(), w.end());
-        if (!L::smooth) curvature = std::max(curvature / (rounds < 12 ? 10 : 3), 1e-12);
+        if (!L::smooth) curvature = std::max(curvature / (rounds < 4 ? 100 : rounds < 12 ? 10 : 3), 1e-12);
+      } else if (rounds < 40) {  // solved, but too small a step to show
+        ++failures;
+        curvature /= 10;
       } else {
         ++failures;
         std::copy(state_.a.begin(), state_.a.end(), a.begin());
         std::copy(kept_w.begin(), kept_w.end(), w.begin());
-        curvature *= 5;
+        curvature *= 10;
       }
     }
     if (!rebuild()) return false;
-    at_floor_ = to_the_floor;
+    at_floor_ = fit_.converged || best <= floor;
     wait_ = estimates_.size() * 2 + 4;  // if it was not enough, coordinate ascent gets a longer turn
     return true;
   }
@@ -239,6 +247,7 @@ class DualSolver {
   void conclude() {
     if (watch_.out_of_time()) watch_.forgive_time();
     if (fit_.converged || fresh()) return;
+    if (!u_is_whole_ && (watch_.interrupted() || !rebuild())) return;
     const std::vector<double> w = weights();
     if (watch_.interrupted()) {
       std::copy(w.begin(), w.end(), state_.w.begin());
@@ -264,10 +273,10 @@ class DualSolver {
   double trust_ = 1;               // exact gap over expected, learnt
   double objective_ = std::numeric_limits<double>::infinity(), gap_ = objective_;
   double dual_ = 0;  // losses are not negative: a = 0 proves f >= 0
-  double nonzeros_ = 0, last_nonzeros_ = 0;
+  double operations_ = 0, last_operations_ = 0;
   int64_t epoch_ = 0;
   size_t wait_ = 5;
-  bool at_floor_ = false;
+  bool at_floor_ = false, u_is_whole_ = true;
 };
 
 }  // namespace pegasos

@@ -2,9 +2,11 @@
 // there are, so results have the same bytes for every number of them.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -12,8 +14,12 @@ namespace pegasos {
 
 class Team {
  public:
+  // No pass has more than two pieces yet, and a machine may refuse threads: as many as help and can be had.
   explicit Team(int threads) {
-    for (int i = 1; i < threads; ++i) members_.emplace_back([this] { serve(); });
+    try {
+      for (int i = 1; i < std::min(threads, 2); ++i) members_.emplace_back([this] { serve(); });
+    } catch (const std::system_error&) {
+    }
   }
   Team(const Team&) = delete;
   Team& operator=(const Team&) = delete;

@@ -32,7 +32,7 @@ class DualSolver(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         """Maximise the dual, from the dual variables in `start` where there are any."""
         memory = start.memory
         a = np.zeros(problem.rows.shape[0]) if memory is None or memory.dual is None else memory.dual.copy()
-        w = np.zeros(problem.dim)
+        w = start.w.copy()  # what is handed back if there is no time for anything else
         options = _core.DualOptions()
         options.set_sampling(self.sampling)
         options.seed = seed

