@@ -91,9 +91,10 @@ def _early(data: Data, rounds: int, lam: float, epochs: int) -> Iterator[Finding
     harder = min(kinds, key=lambda kind: np.median(samples[f"{kind} sgd"]) / np.median(samples[f"{kind} ours 2"]))
     for threads, target in ((2, 2.0), (1, None)):
         pair = {name: samples[name] for name in (f"{harder} ours {threads}", f"{harder} sgd")}
-        said = f"SGDClassifier, {epochs} epochs, {harder}; ours: {_threads(str(threads))}, {ours[harder]}{_to(ours[harder])}"
+        mine = f"{_threads(str(threads))}, {ours[harder]}{_to(ours[harder])}"
+        said = f"SGDClassifier, {epochs} epoch{'s'[: epochs - 1]}, {harder}; ours: {mine}"
         notes = {"lam": lam, "epochs": epochs, "goal": goals[harder], "setting": ours[harder].setting}
-        name = f"fit to SGD's {epochs}-epoch objective, lam {lam:g}"
+        name = f"fit to SGD's epoch {epochs}, lam {lam:g}"
         yield compare(name, data.name, said, pair, target, "faster", **notes)
 
 

@@ -23,6 +23,7 @@ class Data:
     name: str
     X: Any
     y: Any
+    patience: float = 100.0  # seconds for the search of a peer's best setting
 
     @cached_property
     def X64(self) -> Any:
@@ -75,16 +76,16 @@ def missing(name: str) -> str | None:
 
 def load(name: str, quick: bool) -> Data:
     X, y = LOADERS[name](quick)
-    return Data(f"{name} {X.shape[0] / 1e3:.0f}k", X, y)
+    return Data(f"{name} {X.shape[0] / 1e3:.0f}k", X, y, 5.0 if quick else 100.0)
 
 
 def _generated(quick: bool) -> tuple[Any, Any]:
-    return datasets.make_text(100_000 if quick else 781_265, random_state=0)
+    return datasets.make_text(30_000 if quick else 781_265, random_state=0)
 
 
 def _arxiv(quick: bool) -> tuple[Any, Any]:
     X, y = datasets.load_arxiv()[:2]
-    return (X[:100_000], y[:100_000]) if quick else (X, y)
+    return (X[:30_000], y[:30_000]) if quick else (X, y)
 
 
 def _covertype(quick: bool) -> tuple[Any, Any]:

@@ -108,10 +108,12 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", nargs="*", choices=inputs.NAMES, help="default: generated, and the others there are")
     parser.add_argument("--contest", nargs="*", choices=[*CONTESTS, "memory"], help="default: all")
-    parser.add_argument("--rounds", type=int, default=7, help="interleaved rounds of each contest (7)")
+    parser.add_argument("--rounds", type=int, help="interleaved rounds of each contest (7; 2 with --quick)")
     parser.add_argument("--quick", action="store_true", help="a part of the rows: does it run? Not a result")
     parser.add_argument("--save", default="linear", help="name of the JSON file (linear)")
-    return parser.parse_args()
+    args = parser.parse_args()
+    args.rounds = args.rounds or (2 if args.quick else 7)
+    return args
 
 
 def findings(args: argparse.Namespace) -> Iterator[Finding]:

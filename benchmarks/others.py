@@ -82,7 +82,7 @@ def vowpal(data: Data, rounds: int) -> Iterator[Finding]:
                 samples = interleave(calls, rounds)
                 notes = {"lam": lam, "passes": passes, "goal": goal, "over_best": goal - data.bracket(lam)[1]}
                 said = f"Vowpal Wabbit, {passes} passes {how}; ours: 1 thread, {ours}"
-                name = f"fit to VW's {passes}-pass objective, lam {lam:g}"
+                name = f"fit to VW's pass {passes}, lam {lam:g}"
                 yield compare(name, data.name, said, samples, None, "faster", **notes)
 
 

@@ -13,7 +13,7 @@ from importlib import import_module
 from statistics import median
 from typing import Any
 
-from contest import timed
+from contest import interleave, timed
 from inputs import Data
 from sklearn.linear_model import SGDClassifier
 from sklearn.svm import LinearSVC
@@ -22,8 +22,7 @@ from pegasos import Pegasos, PegasosClassifier
 
 Setting = dict[str, Any]
 TOLS = (1.0, 0.5, 0.3, 0.2, 0.1, 0.05, 0.03, 0.02, 0.01, 5e-3, 2e-3, 1e-3, 3e-4, 1e-4, 1e-5)
-ROUNDS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 19, 24, 30, 38, 48, 60, 75, 95, 120, 150, 190, 240, 300, 380, 480, 600)
-ROUNDS += tuple(10 * n for n in ROUNDS if n >= 75) + (10_000,)
+ROUNDS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 19, *(round(1.25**n) for n in range(14, 42)))  # to about 10,000
 PARTS = (0.1, 0.25, 0.5, 0.75, 1, 1.25, 1.5, 1.75, 2, 2.5, 3, 3.5, 4, 5, 6, 8, 10, 12, 16)
 
 
@@ -70,13 +69,17 @@ class Contestant:
         runs = [timed(self.call(data, lam, setting, threads, seed)) for seed in self.seeds]
         return median(run[0] for run in runs), median(data.objective(run[1], lam) for run in runs)
 
-    def quickest(self, data: Data, lam: float, goal: float, threads: int = 1, patience: float = 100.0) -> Choice:
+    def quickest(self, data: Data, lam: float, goal: float, threads: int = 1) -> Choice:
         """Of every family the roughest setting that reaches the goal, and of these the quickest."""
         found: list[Choice] = []
         for family in self.families:
-            tried = list(self._search(data, lam, goal, threads, family, patience / len(self.families)))
+            tried = list(self._search(data, lam, goal, threads, family, data.patience / len(self.families)))
             found.append(min(tried, key=lambda c: (not c.reached, c.seconds if c.reached else c.objective)))
-        return min(found, key=lambda c: (not c.reached, c.seconds))
+        if len(found) == 1 or not any(c.reached for c in found):
+            return min(found, key=lambda c: c.objective)
+        final = [c for c in found if c.reached]
+        again = interleave({str(n): self.call(data, lam, c.setting, threads) for n, c in enumerate(final)}, 2, 0.0)
+        return final[min(range(len(final)), key=lambda n: min(again[str(n)]))]
 
     def _search(
         self, data: Data, lam: float, goal: float, threads: int, family: tuple[Setting, ...], patience: float
