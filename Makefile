@@ -7,12 +7,13 @@ CPP := $(shell find cpp -name '*.[ch]pp')
 SANITIZE := -std=c++20 -g -O1 -ffp-contract=off -fsanitize=address,undefined -fno-sanitize-recover=all \
   -fno-omit-frame-pointer -Wall -Wextra -Wconversion -Werror -pthread -Icpp
 
-.PHONY: help demo test lint format unit sanitize sanitize-threads bench clean
+.PHONY: help demo test lint format unit sanitize sanitize-threads bench bench-peers picture clean
 
 help:
 	@echo "make demo      set up, train on generated text, compare with scikit-learn, save demo.png"
 	@echo "make test      set up, lint, sanitized core tests, the whole test suite"
-	@echo "make lint | unit | sanitize | sanitize-threads | format | bench | clean"
+	@echo "make bench-peers   install the peers, measure against them (about 25 minutes)"
+	@echo "make lint | unit | sanitize | sanitize-threads | format | bench | picture | clean"
 
 demo: $(VENV)/.installed $(VENV)/.demo
 	$(PY) examples/demo.py
@@ -35,6 +36,12 @@ format: $(VENV)/.lint
 
 bench: $(VENV)/.installed $(VENV)/.demo
 	$(PY) benchmarks/linear.py
+
+# The peers are nobody's dependency: where one of them cannot be installed, its contests are skipped and say so.
+bench-peers: $(VENV)/.peers bench
+
+picture: $(VENV)/.installed $(VENV)/.demo $(VENV)/.peers
+	$(PY) benchmarks/picture.py
 
 # The core without Python under AddressSanitizer and UndefinedBehaviorSanitizer. The canaries commit the two crimes
 # on purpose: a build in which they go unnoticed proves nothing.
@@ -71,6 +78,10 @@ $(VENV)/.base: pyproject.toml
 
 $(VENV)/.demo $(VENV)/.test $(VENV)/.lint: $(VENV)/.%: $(VENV)/.base
 	$(PIP) install --group $*
+	@touch $@
+
+$(VENV)/.peers: benchmarks/requirements.txt $(VENV)/.base
+	@grep -v '^#' $< | while read peer; do $(PIP) install "$$peer" || echo "$$peer cannot be installed here"; done
 	@touch $@
 
 $(VENV)/.installed: $(VENV)/.base $(SOURCES)

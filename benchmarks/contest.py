@@ -17,18 +17,23 @@ from dataclasses import asdict, dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import Any, Literal
 
 RESULTS = Path(__file__).parent / "results"
 PACKAGES = ("pegasos", "numpy", "scipy", "scikit-learn", "snapml", "liblinear-official", "vowpalwabbit")
 
 
+Sense = Literal["at most", "faster", "at least"]
+
+
 @dataclass(frozen=True)
 class Finding:
-    """One line of the table: `ours` may be at most `target` times the `yardstick`.
+    """One line of the table: something of ours, a yardstick, and what the score of the two has to reach.
 
-    ours, yardstick: medians, in `unit`. samples: every measurement, by contestant. notes: what else a reader of the
-    JSON file may want to know.
+    sense: the score is ours / yardstick and may be at most `target`; or it is how many times "faster" ours is, or
+    ours / yardstick, and must be at least that. target: None where a figure only stands beside another one.
+    ours, yardstick: medians, in `unit`. samples: every measurement of the two, ours first, round by round. notes: what
+    else a reader of the JSON file may want to know.
     """
 
     contest: str
@@ -36,59 +41,78 @@ class Finding:
     against: str
     ours: float
     yardstick: float
-    target: float
+    target: float | None
     unit: str = "s"
+    sense: Sense = "at most"
     samples: dict[str, list[float]] = field(default_factory=dict)
     notes: dict[str, Any] = field(default_factory=dict)
 
+    def _score(self, ours: float, yardstick: float) -> float:
+        return yardstick / ours if self.sense == "faster" else ours / yardstick
+
     @property
-    def ratio(self) -> float:
-        return self.ours / self.yardstick
+    def score(self) -> float:
+        return self._score(self.ours, self.yardstick)
 
     @property
     def ok(self) -> bool:
-        return self.ratio <= self.target
+        if self.target is None:
+            return True
+        return self.score <= self.target if self.sense == "at most" else self.score >= self.target
 
     def spread(self) -> tuple[float, float]:
-        """The middle half of the ratios, each taken inside one round: how far to trust the median."""
+        """The middle half of the scores, each taken inside one round: how far to trust the median."""
         if len(self.samples) != 2:
-            return self.ratio, self.ratio
-        ours, theirs = self.samples.values()
-        ratios = sorted(a / b for a, b in zip(ours, theirs, strict=True))
-        quarter = len(ratios) // 4
-        return ratios[quarter], ratios[-1 - quarter]
+            return self.score, self.score
+        scores = sorted(self._score(a, b) for a, b in zip(*self.samples.values(), strict=True))
+        quarter = len(scores) // 4
+        return scores[quarter], scores[-1 - quarter]
 
 
 def compare(
-    contest: str, data: str, against: str, samples: Mapping[str, list[float]], target: float, **notes: Any
+    contest: str,
+    data: str,
+    against: str,
+    samples: Mapping[str, list[float]],
+    target: float | None,
+    sense: Sense = "at most",
+    unit: str = "s",
+    **notes: Any,
 ) -> Finding:
     """The finding of two contestants timed by `interleave`, ours first."""
-    ours, theirs = (median(seconds) for seconds in samples.values())
-    return Finding(contest, data, against, ours, theirs, target, samples=dict(samples), notes=notes)
+    ours, theirs = (median(values) for values in samples.values())
+    return Finding(contest, data, against, ours, theirs, target, unit, sense, dict(samples), notes)
 
 
 def interleave(
-    contestants: Mapping[str, Callable[[], object]], rounds: int, at_least: float = 1.0
+    contestants: Mapping[str, Callable[[], object]], rounds: int, at_least: float = 1.0, at_most: float = 120.0
 ) -> dict[str, list[float]]:
     """Seconds of every contestant in every round, all of them in each round, in rotating order.
 
     What else the machine does then hits all alike. The first round warms up and is not counted. Short contests go on
-    until they have lasted `at_least` seconds, or had ten times the rounds.
+    until they have lasted `at_least` seconds, or had ten times the rounds; long ones stop after `at_most` seconds, but
+    not before three rounds were counted.
     """
     names = list(contestants)
     samples: dict[str, list[float]] = {name: [] for name in names}
     began = time.perf_counter()
     for turn in range(10 * rounds + 1):
-        if turn > rounds and time.perf_counter() - began > at_least:
+        lasted = time.perf_counter() - began
+        if (turn > rounds and lasted > at_least) or (turn > min(3, rounds) and lasted > at_most):
             break
         for name in names[turn % len(names) :] + names[: turn % len(names)]:
             gc.collect()
-            start = time.perf_counter()
-            contestants[name]()
-            seconds = time.perf_counter() - start
+            seconds = timed(contestants[name])[0]
             if turn:
                 samples[name].append(seconds)
     return samples
+
+
+def timed(call: Callable[[], Any]) -> tuple[float, Any]:
+    """Seconds of the call, and what it returned."""
+    start = time.perf_counter()
+    result = call()
+    return time.perf_counter() - start, result
 
 
 def machine_facts() -> dict[str, Any]:
@@ -113,7 +137,7 @@ def print_facts(facts: Mapping[str, Any]) -> None:
     print(", ".join(f"{name} {number}" for name, number in facts["versions"].items()), flush=True)
 
 
-HEADER = f"{'contest':34}  {'data':22}  {'ours':>10}  {'yardstick':>10}  {'ratio (middle half)':>20}  {'target':>7}"
+HEADER = f"{'contest':38}  {'data':14}  {'ours':>10}  {'yardstick':>10}  {'score (middle half)':>21}  {'target':>7}"
 
 
 def print_header() -> None:
@@ -122,20 +146,31 @@ def print_header() -> None:
 
 def print_finding(f: Finding) -> None:
     low, high = f.spread()
-    middle = f" ({low:.2f}-{high:.2f})" if low != high else ""
-    scale, unit = (1e-6, "MB") if f.unit == "bytes" else (1e3, "ms") if f.unit == "s" else (1, f.unit)
+    middle = f" ({low:.3g}-{high:.3g})" if low != high else ""
+    times, sign = ("x", ">") if f.sense == "faster" else ("", "<" if f.sense == "at most" else ">")
+    target = "" if f.target is None else f"{sign} {f.target:g}{times}"
+    verdict = "" if f.target is None else "ok" if f.ok else "SHORT"
     print(
-        f"{f.contest:34}  {f.data:22}  {f.ours * scale:7.1f} {unit}  {f.yardstick * scale:7.1f} {unit}  "
-        f"{f'{f.ratio:.3f}{middle}':>20}  {f.target:7.2f}  {'ok' if f.ok else 'SHORT'}   {f.against}",
+        f"{f.contest:38}  {f.data:14}  {_figure(f.ours, f.unit):>10}  {_figure(f.yardstick, f.unit):>10}  "
+        f"{f'{f.score:.3g}{times}{middle}':>21}  {target:>7}  {verdict:5}  {f.against}",
         flush=True,
     )
+
+
+def print_skipped(what: str, why: str) -> None:
+    print(f"{what}: skipped, {why}", flush=True)
+
+
+def _figure(value: float, unit: str) -> str:
+    scale, unit = (1e-6, "MB") if unit == "bytes" else (1e3, "ms") if unit == "s" else (1, unit)
+    return f"{value * scale:{'.2f' if scale == 1 else '.1f'}} {unit}".strip()
 
 
 def save(name: str, facts: Mapping[str, Any], findings: Iterable[Finding]) -> Path:
     """Write results/<name>.json."""
     RESULTS.mkdir(exist_ok=True)
     path = RESULTS / f"{name}.json"
-    lines = [asdict(f) | {"ratio": f.ratio, "ok": f.ok} for f in findings]
+    lines = [asdict(f) | {"score": f.score, "middle_half": f.spread(), "ok": f.ok} for f in findings]
     when = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     path.write_text(json.dumps({"when": when, "machine": facts, "findings": lines}, indent=1) + "\n")
     return path
