@@ -95,8 +95,12 @@ class PegasosSolver {
   }
 
  private:
-  // Pick numbers run on over calls. In one pass over rows that will not come back every call has an epoch of its own.
-  uint64_t first_pick() const { return uint64_t(state_.t) * uint64_t(o_.one_pass ? p_.m() : o_.k); }
+  // Pick numbers run on over calls. In one pass over rows that will not come back every call has an epoch of its own;
+  // subsets know no epochs, but must not be cut in two.
+  uint64_t first_pick() const {
+    const bool own_epoch = o_.one_pass && o_.sampling != Sampling::subsets;
+    return uint64_t(state_.t) * uint64_t(own_epoch ? p_.m() : o_.k);
+  }
 
   bool done(const PegasosFit& fit) const { return (fit.converged && !o_.to_the_end) || state_.t >= o_.steps; }
 
