@@ -151,6 +151,7 @@ class PegasosSolver {
       clear_start();
     } else {
       follow(w_.scale(1 - eta * p_.lam));
+      if (average_.on()) average_.shrunk(w_.c(), state_.v);
     }
     double slopes = 0;
     for (int64_t j = 0; j < k; ++j) {
@@ -170,7 +171,7 @@ class PegasosSolver {
 
   // Step 1 erases w: 1 - eta lam is zero.
   void clear_start() {
-    if (average_.on()) average_.clearing(state_.v);
+    if (average_.on()) average_.settle(state_.v);
     w_.clear();
     std::fill(state_.counts.begin(), state_.counts.end(), 0.0);
   }

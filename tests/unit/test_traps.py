@@ -1,0 +1,85 @@
+"""The numerical traps of the papers' tricks, provoked and survived: scales that underflow, norms that cancel, sums that
+lose their digits, counters that grow beyond 32 and 53 bits.
+"""
+
+import math
+import warnings
+
+import numpy as np
+import pytest
+from problems import HINGE, make_problem, model_of, seed_of
+from reference import pegasos_reference
+from samplers import picks_reference
+from sklearn.exceptions import ConvergenceWarning
+from twin import Twin
+
+from pegasos import Pegasos, PegasosClassifier, _core
+from pegasos._labels import encode
+from pegasos._problem import Problem, Start, Stop, Weights
+from pegasos._rows import make_rows
+
+FOLD = math.log(1e-100)
+
+
+def close(a, b, scale=1.0):
+    np.testing.assert_allclose(a, b, rtol=1e-10, atol=1e-10 * scale)
+
+
+def assert_are_the_twin(models, X, y, folds, scale=1.0):
+    """w, objective, dual value of models that differ in their output; w = c * v, and v was folded so often."""
+    twin = Twin(models[0], X.shape[1]).fit(X, y)
+    assert twin.log_scale < folds * FOLD
+    for model in models:
+        twin.model = model
+        w = twin.output(X, y)
+        f, dual, _ = twin.certificate(X, y, None, w)
+        close(model.coef_[0], w, scale)
+        close(model.objective_, f, scale)
+        close(model.dual_objective_, dual, scale)
+
+
+# --- the scale -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("how", "T", "folds"),
+    [
+        ({"step": 0.8 / 0.05}, 3000, 20),  # shrinks by 0.2 a step
+        ({"step": 0.9999999 / 0.05}, 700, 40),  # by 1e-7
+        ({"step": 0.01 / 0.05}, 50_000, 2),
+        ({"step": "norma"}, 40_000, 1),  # by exp(-1.4 sqrt(T)) in all
+        ({"step": "norma", "p": 1.0}, 20_000, 1),
+        ({"step": "norma", "projection": True, "k": 4}, 30_000, 1),
+    ],
+    ids=lambda value: str(value),
+)
+def test_a_scale_that_underflows_is_folded(how, T, folds):
+    """Dual values and averages are sums in units of v: they follow every fold."""
+    X, y = make_problem(30, 4, seed=3)
+    models = [
+        model_of(0.05, random_state=2, T=T, output=output, sampling="permutation", **how).fit(X, y)
+        for output in ("last", "average", "tail")
+    ]
+    assert_are_the_twin(models, X, y, folds)
+
+
+def test_projection_folds_too():
+    """lam = 1e-9: the first 30,000 steps are longer than the ball is wide, and each shrinks w back into it."""
+    X, y = make_problem(30, 4, seed=3)
+    models = [
+        model_of(1e-9, random_state=2, T=20_000, projection=True, output=output).fit(X, y)
+        for output in ("last", "average", "tail")
+    ]
+    assert_are_the_twin(models, X, y, 3, scale=1e4)  # of w and f: as long as 1 / sqrt(lam), as large as that
+    assert all(np.linalg.norm(model.coef_) <= 1e9**0.5 * (1 + 1e-12) for model in models)
+
+
+def test_a_warm_start_across_a_fold_is_one_long_fit():
+    X, y = make_problem(30, 4, seed=3)
+    how = {"random_state": 2, "step": 0.8 / 0.05, "output": "average", "sampling": "permutation"}
+    pieces = model_of(0.05, T=100, **how).set_params(warm_start=True)
+    for _ in range(10):
+        pieces.fit(X, y)
+    whole = model_of(0.05, T=1000, **how).fit(X, y)
+    close(pieces.coef_, whole.coef_)
+    close(pieces.gap_, whole.gap_)
