@@ -147,8 +147,8 @@ class PegasosSolver {
     if (plain_) {
       if (t == 1) clear_start();
       w_.set_c(eta);  // w <- (1 - eta lam) w
-    } else if (1 - eta * p_.lam == 0) {
-      clear_start();
+    } else if (1 - eta * p_.lam == 0 || (t == 1 && o_.eta.kind == Steps::Kind::pegasos)) {
+      clear_start();  // 1/lam * lam may be rounded to something else than 1
     } else {
       follow(w_.scale(1 - eta * p_.lam));
       if (average_.on()) average_.shrunk(w_.c(), state_.v);

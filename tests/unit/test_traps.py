@@ -83,3 +83,25 @@ def test_a_warm_start_across_a_fold_is_one_long_fit():
     whole = model_of(0.05, T=1000, **how).fit(X, y)
     close(pieces.coef_, whole.coef_)
     close(pieces.gap_, whole.gap_)
+
+
+@pytest.mark.parametrize("lam", [0.07, 0.15, 0.3, 6.2, 49.0])
+def test_step_1_erases_whatever_was_there(lam):
+    """Also where 1/lam * lam is rounded to something else than 1, and the start is 1e18 times as long as w."""
+    X, y = make_problem(30, 4, seed=3)
+    far, zero = (
+        model_of(lam, T=3, k=30, sampling="subsets", projection=True, start=start).fit(X, y).coef_
+        for start in (1e18 * np.array([1.0, -1.0, 1.0, 1.0]), "zero")
+    )
+    # The same rows have a loss in step 1 or not: what is left of the start itself would be 100.
+    assert np.abs(far - zero).max() < 10 / math.sqrt(lam)
+    assert np.linalg.norm(far) <= 1 / math.sqrt(lam) * (1 + 1e-12)
+    once = model_of(lam, T=1, k=30, sampling="subsets", projection=True, start=1e18 * np.ones(4)).fit(X, y)
+    hit = y * (X @ np.ones(4)) < 1e-18
+    expected = (y * hit) @ X / (30 * lam)
+    expected *= min(1, 1 / math.sqrt(lam) / np.linalg.norm(expected))
+    close(once.coef_[0], expected)
+
+
+def test_some_lam_times_its_inverse_is_not_one():
+    assert any((1 / lam) * lam != 1 for lam in (0.07, 0.15, 0.3, 6.2, 49.0))
