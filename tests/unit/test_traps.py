@@ -105,3 +105,41 @@ def test_step_1_erases_whatever_was_there(lam):
 
 def test_some_lam_times_its_inverse_is_not_one():
     assert any((1 / lam) * lam != 1 for lam in (0.07, 0.15, 0.3, 6.2, 49.0))
+
+
+@pytest.mark.parametrize("lam", [1e-300, 1e-200, 1e-160, 1e-100, 1e-20, 1e100])
+@pytest.mark.parametrize("how", [{"projection": True}, {"step": "norma"}, {"start": "random", "k": 3}], ids=str)
+@pytest.mark.parametrize("output", ["last", "average", "best"])
+def test_a_legal_lam_gives_a_finite_model(lam, how, output):
+    """1 / lam squared overflows below 1e-154: the projection then takes its norm with care."""
+    X, y = make_problem(30, 4, seed=3)
+    model = model_of(lam, random_state=2, T=200, output=output, **how).fit(X, y)
+    assert np.isfinite(model.coef_).all()
+    assert np.isfinite([model.objective_, model.dual_objective_, model.gap_]).all()
+    if "projection" in how and output != "average":
+        longest = np.abs(model.coef_).max()
+        norm = longest * np.linalg.norm(model.coef_ / longest) if longest else 0.0
+        assert norm <= math.sqrt(1 / lam) * (1 + 1e-9)
+        assert longest > 0
+
+
+# --- the norm --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("size", [1e3, 1e6])
+@pytest.mark.parametrize("k", [1, 2, 20])
+@pytest.mark.parametrize("step", ["pegasos", "norma"])
+def test_rows_that_cancel_leave_the_right_norm(size, k, step):
+    """Pairs of rows, +-1e6 and nearly opposite: a norm kept by differences once came out as -128, and a projection by
+    it would be anything.
+    """
+    rng = np.random.default_rng(0)
+    half = size * rng.choice([-1.0, 1.0], (20, 4))
+    X = np.concatenate([half, half + rng.standard_normal((20, 4))])
+    y = np.repeat([1.0, -1.0], 20)
+    lam = 1e-3 * size
+    model = model_of(lam, random_state=1, T=3000, k=k, projection=True, step=step, sampling="permutation").fit(X, y)
+    twin = Twin(model, 4).fit(X, y)
+    close(model.coef_[0], twin.w, 1 / math.sqrt(lam))
+    assert np.linalg.norm(model.coef_) <= 1 / math.sqrt(lam) * (1 + 1e-12)
+    assert np.sum(np.linalg.norm(twin.W, axis=1) > 0.999 / math.sqrt(lam)) > 10  # it was projected, often
