@@ -82,14 +82,14 @@ class PegasosSolver {
   template <class Report>
   PegasosFit run(const Report& report) {
     PegasosFit fit;
-    while (!done(fit)) {
+    do {  // a random stop may come before the first step: that, too, deserves its certificate
       const bool whole = take_steps(next_checkpoint(fit));
       keep_state();
       if (o_.one_pass || watch_.interrupted()) break;
       if (watch_.out_of_time()) watch_.forgive_time();
       if (!certify_now(fit)) break;
       if (!report(fit.history.back()) || !whole) break;
-    }
+    } while (!done(fit));
     if (fit.history.empty()) write_output();
     return fit;
   }

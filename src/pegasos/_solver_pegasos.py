@@ -286,11 +286,12 @@ class Pegasos(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type 
         """r uniform in 1..T gives w_r, the iterate before step r (lemma 3, theorems 2 and 3 of 2007)."""
         assert self.T is not None
         rng = np.random.default_rng([seed, 1])
+        last = min(self.T, _MOST_STEPS) + 1
         if self.output == "random":
-            o.steps = t + int(rng.integers(1, self.T + 1)) - 1
+            o.steps = min(t + int(rng.integers(1, last)) - 1, _MOST_STEPS)
             return
-        tries = np.sort(t + rng.integers(1, self.T + 1, size=self.attempts) - 1)
-        o.tries = [int(r) for r in np.maximum(tries, t + 1)]
+        tries = np.maximum(np.sort(rng.integers(1, last, size=self.attempts)) - 1, 1)
+        o.tries = [min(t + int(r), _MOST_STEPS) for r in tries]
         o.steps = o.tries[-1]
         enough = 1.0 / (problem.lam * max(stop.tol * problem.at_zero, 1e-300))
         o.sample = math.ceil(enough) if enough < problem.m else 0

@@ -143,3 +143,84 @@ def test_rows_that_cancel_leave_the_right_norm(size, k, step):
     close(model.coef_[0], twin.w, 1 / math.sqrt(lam))
     assert np.linalg.norm(model.coef_) <= 1 / math.sqrt(lam) * (1 + 1e-12)
     assert np.sum(np.linalg.norm(twin.W, axis=1) > 0.999 / math.sqrt(lam)) > 10  # it was projected, often
+
+
+# --- the counters ----------------------------------------------------------------------------------------------------
+
+FAR = [2**31 - 5, 2**32 - 5, 10**10, 2**53 - 5]
+
+
+@pytest.mark.parametrize("t", [*FAR, 2**62 - 50])
+@pytest.mark.parametrize("sampling", Pegasos._rules["sampling"].words)
+def test_steps_are_counted_right_far_out(t, sampling):
+    """10 steps across 2^31, 2^32 and 2^53 from a w that is known: the picks, the step sizes and t itself."""
+    X, y = make_problem(40, 6)
+    model = model_of(0.0517, random_state=4, k=3, T=1, sampling=sampling).set_params(warm_start=True).fit(X, y)
+    model.coef_, model.n_steps_ = np.full((1, 6), 0.1), t
+    model.set_params(solver__T=10).fit(X, y)
+    assert model.n_steps_ == t + 10
+    picks = picks_reference(sampling, seed_of(4), 40, 3 * t, 30, k=3)
+    W = pegasos_reference(X, y, 0.0517, 10, picks, 3, HINGE.slope, w=np.full(6, 0.1), t=t)
+    close(model.coef_[0], W[-1])
+    assert np.linalg.norm(model.coef_[0] - 0.1) < 1e3 / t
+    if t < 2**60:  # each of the ten steps left a trace
+        assert (model.coef_[0] != 0.1).all()
+
+
+@pytest.mark.parametrize("t", FAR)
+@pytest.mark.parametrize("how", ["norma", "on_loss", "average", "free"])
+def test_a_state_far_out_goes_on(t, how):
+    """The same through a crafted state: count of losses, averages and the step of b."""
+    X, y = make_problem(40, 6)
+    solver = Pegasos(
+        k=2,
+        T=20,
+        sampling="permutation",
+        step="norma" if how == "norma" else "pegasos",
+        advance="on_loss" if how == "on_loss" else "always",
+        output="average" if how == "average" else "last",
+    )
+    bias = "free" if how == "free" else "none"
+    problem = Problem(make_rows(X, training=True), encode(y)[1], Weights.of(None, 40), 0.0517, "hinge", bias)
+    state, arrays = solver._state(problem, Start(np.zeros(7)), 5)
+    counted = t // 2 if how == "on_loss" else t
+    arrays["v"][:-1] = 0.1
+    state.t, state.hits, state.b, state.averaged = t, t // 2, 0.25, t
+    state.c = 1 / (0.0517 * counted) if how != "norma" else 1.0
+    arrays["v"][:] /= state.c
+    arrays["B"][:-1] = -0.1 * t  # t iterates like this one
+    options = solver._options(problem, Stop(1e-3, 1.0), t, 5)
+    assert options.steps == t + 20
+    _core.pegasos_fit(problem.native(), options, state, 1, Stop(1e-3, 1.0).watch())
+    twin = crafted_twin(solver, bias, t)
+    twin.parts = np.zeros(40)
+    picks = picks_reference("permutation", 5, 40, 2 * t, 40)
+    twin.follow(X, y, None, picks.reshape(20, 2))
+    assert (state.t, state.hits) == (t + 20, twin.hits)
+    assert t // 2 < state.hits < t // 2 + 21
+    expected = twin.w
+    if how == "average":
+        assert state.averaged == t + 20
+        expected = (0.1 * t + np.sum(twin.W[:-1], axis=0)) / (t + 20)
+    close(arrays["out"][:6], expected)
+    if how == "free":
+        close(state.b, twin.b)
+        assert state.b != 0.25
+
+
+def crafted_twin(solver, bias, t):
+    model = PegasosClassifier(lam=0.0517, bias=bias, solver=solver, random_state=0)
+    twin = Twin(model, 6)
+    twin.W, twin.t, twin.hits, twin.b = [np.full(6, 0.1)], t, t // 2, 0.25
+    return twin
+
+
+@pytest.mark.parametrize("T", [10**10, 2**62, 2**70])
+@pytest.mark.parametrize("output", ["last", "average", "tail", "random", "best"])
+def test_ten_thousand_million_steps_are_no_error(T, output):
+    X, y = make_problem(40, 6)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = model_of(0.05, T=T, output=output).set_params(max_time=0.02).fit(X, y)
+    assert 0 < model.n_steps_ < T
+    assert np.isfinite(model.gap_)
