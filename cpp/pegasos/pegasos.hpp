@@ -90,7 +90,7 @@ class PegasosSolver {
       if (!certify_now(fit)) break;
       if (!report(fit.history.back()) || !whole) break;
     } while (!done(fit));
-    if (fit.history.empty()) write_output();
+    if (fit.history.empty() || watch_.interrupted()) write_output();  // of this moment, not of the last certificate
     return fit;
   }
 
