@@ -168,12 +168,11 @@ class Pegasos(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type 
     def solve(self, problem: Problem, stop: Stop, start: Start, seed: int) -> Fit:
         """Minimise; `start.steps` steps have been taken already."""
         if problem.bias == "search" and not stop.one_pass:
-            return search_bias(self.at_bias, problem, stop, self.T)
+            zero = Start(np.zeros(problem.dim))
+            return search_bias(
+                lambda stop, b: self._run(problem, stop, zero, seed, b), problem, stop, self.T, start.steps
+            )
         return self._run(problem, stop, start, seed, None)
-
-    def at_bias(self, problem: Problem, stop: Stop, b: float) -> Fit:
-        """From zero, with b held fixed."""
-        return self._run(problem, stop, Start(np.zeros(problem.dim)), 0, b)
 
     def _run(self, problem: Problem, stop: Stop, start: Start, seed: int, b: float | None) -> Fit:
         state, arrays = self._state(problem, start, seed)
