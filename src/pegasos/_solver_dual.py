@@ -31,6 +31,7 @@ class DualSolver(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         memory = start.memory
         a = np.zeros(problem.rows.shape[0]) if memory is None or memory.dual is None else memory.dual.copy()
         w = np.zeros(problem.dim)
+        w[-1] = start.w[-1] if problem.free_bias else 0.0
         options = _core.DualOptions()
         options.set_sampling(self.sampling)
         options.seed = seed

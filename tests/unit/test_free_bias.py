@@ -111,6 +111,20 @@ def test_pegasos_comes_within_its_gap(how):
     assert how != "batch, k = m" or max(distances) < 0.01
 
 
+@pytest.mark.parametrize("solver", ["auto", "sdca"])
+@pytest.mark.parametrize("number", [1, 4, 5, 16])
+def test_a_warm_start_keeps_the_free_bias(number, solver):
+    X, y, lam, s = problem(number)
+    model = PegasosClassifier(lam=lam, bias="free", solver=solver, tol=1e-8, random_state=0, warm_start=True)
+    model.set_params(max_epochs=1e6).fit(X, y, sample_weight=s)
+    first = model.n_steps_
+    model.fit(X, y, sample_weight=s)
+    assert model.converged_
+    assert model.n_steps_ - first <= first / 2
+    model.set_params(lam=lam / 3).fit(X, y, sample_weight=s)
+    assert model.objective_ - exact_optimum(X, y, lam / 3, HINGE, s, free=True).value <= 1e-8
+
+
 @pytest.mark.parametrize("shift", [-1e3, 1e3])
 def test_an_offset_of_all_rows_moves_only_the_bias(shift):
     """What a free bias is for: w and the objective do not depend on where the origin is."""
