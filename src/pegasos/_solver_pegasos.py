@@ -210,26 +210,27 @@ class Pegasos(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type 
         counted = run.hits if run is not None and self.advance == "on_loss" else t
         c = 1.0 / (problem.lam * counted) if counted and plain else 1.0
         v = start.w / c if t else self._first(problem, seed)
-        if run is not None and np.array_equal(run.out, start.w):  # go on with the iterate, not with what was returned
+        b = float(start.w[-1]) if problem.free_bias and t else 0.0
+        iterate = run if run is not None and np.array_equal(run.out, start.w) else None
+        if iterate is not None:  # go on with it, not with what was returned
             if plain:
-                v = run.v * (run.c / c) if run.c != c else run.v.copy()
+                v = iterate.v * (iterate.c / c) if iterate.c != c else iterate.v.copy()
             else:
-                v, c = run.v.copy(), run.c
+                v, c = iterate.v.copy(), iterate.c
+            if problem.free_bias and iterate.v[-1] == 0.0:  # b was apart from w then, too
+                b = iterate.b
         if problem.free_bias:
             v[-1] = 0.0
         if memory is not None and memory.dual is not None:
             counts += memory.dual * problem.per_dual(memory.lam) / c
-        if run is not None and averages and len(run.B):
-            B = run.B.copy()
+        average = iterate if iterate is not None and averages and len(iterate.B) else None
+        if average is not None:
+            B = average.B.copy()
         state = _core.State(v, counts, out, B)
-        state.c, state.t = c, t
-        state.b = float(start.w[-1]) if problem.free_bias and t else 0.0
-        if run is not None:
-            state.hits = run.hits
-            if averages and len(run.B):
-                state.C, state.averaged = run.C, run.averaged
-        elif t:
-            state.hits = t
+        state.c, state.t, state.b = c, t, b
+        state.hits = run.hits if run is not None else t
+        if average is not None:
+            state.C, state.averaged = average.C * (c / average.c), average.averaged  # C v must not change
         return state, {"v": v, "counts": counts, "out": out, "B": B}
 
     def _first(self, problem: Problem, seed: int) -> Floats:
