@@ -243,10 +243,11 @@ class Pegasos(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type 
             w[:-1] = self.start
         return w
 
-    @staticmethod
-    def _memory(problem: Problem, stop: Stop, parts: Floats, running: Running) -> Memory:
+    def _memory(self, problem: Problem, stop: Stop, parts: Floats, running: Running) -> Memory | None:
         if not stop.remember:
-            return Memory(None, problem.lam, running)
+            # partial_fit may come: w and t are attributes, what they do not tell is kept here.
+            told = self.output == "last" and self.advance == "always" and not stop.one_pass
+            return None if told else Memory(None, problem.lam, running)
         unit = np.asarray(problem.per_dual(problem.lam))
         dual = np.divide(parts, unit, out=np.zeros_like(parts), where=unit > 0)  # rows of weight zero have none
         return Memory(dual, problem.lam, running)

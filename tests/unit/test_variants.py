@@ -117,6 +117,23 @@ def test_partial_fit_goes_on_with_all_of_it(bias, output):
             assert np.isnan(model.gap_)
 
 
+@every_bias
+@pytest.mark.parametrize("output", [o for o in OUTPUTS if o not in ("random", "best")])
+def test_partial_fit_goes_on_after_fit(bias, output):
+    """Also after a fit without warm_start: with the iterate and its average, not from what was returned."""
+    for seed, c in enumerate(combos(bias, output, 8)):
+        given, X, y, s = data(c, seed)
+        model = search_ends_at_once(c, model_of(c, 41, seed, warm_start=seed % 2 == 0)).fit(given, y, sample_weight=s)
+        twin = twin_of(model).fit(X, y, s)
+        twin.__class__ = Twin  # a pass is no search: b takes the steps of bias="free"
+        if bias in FREE and output == "last" and c["advance"] == "always" and not model.warm_start:
+            twin.b = model.intercept_[0]  # then nothing is kept but the attributes, and b is the exact one
+        model.partial_fit(given, y, sample_weight=s)
+        twin.partial_fit(X, y, s)
+        close(model.coef_[0], twin.output(X, y, s)[:D])
+        assert model.n_steps_ == twin.t
+
+
 @pytest.mark.parametrize("bias", [bias for bias in BIASES if bias != "search"])
 @pytest.mark.parametrize("output", [o for o in OUTPUTS if o not in ("random", "best")])
 def test_every_certificate_is_the_twin_at_that_step(bias, output):
