@@ -1,12 +1,12 @@
-"""The slow and plain twin of the native code, in NumPy and Python integers, written from the papers and not from C++.
+"""The slow and plain twin of the native code in NumPy, written from the papers and not from C++.
 
-Fig. 2 step by step, the random streams and samplers, objective, dual value, and the exact optimum of small problems.
+Fig. 2 step by step, objective, dual value, the best bias, and the exact optimum of small problems. The samplers are in
+samplers.py, every variant of the step in twin.py.
 Rows of X are complete here: with a regularized bias the caller appends the column of ones (`with_bias`).
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -16,106 +16,6 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 Array = NDArray[np.float64]
-
-# ---------------------------------------------------------------------------------------------------------------------
-# Random streams: SplitMix64 (Steele, Lea & Flood 2014) read by counter.
-
-MASK = 2**64 - 1
-GAMMA = 0x9E3779B97F4A7C15
-
-
-def mix64(z: int) -> int:
-    z = ((z ^ (z >> 30)) * 0xBF58476D1CE4E5B9) & MASK
-    z = ((z ^ (z >> 27)) * 0x94D049BB133111EB) & MASK
-    return z ^ (z >> 31)
-
-
-class Stream:
-    """Number n of the stream is at(n), whatever was read before."""
-
-    def __init__(self, seed: int) -> None:
-        self.key = mix64((seed + GAMMA) & MASK)
-
-    def at(self, n: int) -> int:
-        return mix64((self.key + (n + 1) * GAMMA) & MASK)
-
-    def below(self, n: int, bound: int) -> int:
-        return self.at(n) * bound >> 64
-
-    def uniform(self, n: int) -> float:
-        return (self.at(n) >> 11) / 2**53
-
-    def split(self, n: int) -> Stream:
-        return Stream(self.at(n))
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# Samplers: which rows are number first, first + 1, ... of the stream of picks.
-
-
-def shuffled(items: list[int], draws: Stream) -> list[int]:
-    """Fisher-Yates from the end."""
-    items = list(items)
-    for i in range(len(items), 1, -1):
-        j = draws.below(i, i)
-        items[i - 1], items[j] = items[j], items[i - 1]
-    return items
-
-
-def epoch_order(seed: int, epoch: int, m: int, bucket: int) -> list[int]:
-    """Buckets of consecutive places in random order, places in random order inside; the last bucket may be short."""
-    buckets = [list(range(start, min(start + bucket, m))) for start in range(0, m, bucket)]
-    inside = Stream(seed).split(2 * epoch + 1)
-    order = shuffled(list(range(len(buckets))), Stream(seed).split(2 * epoch))
-    return [place for b in order for place in shuffled(buckets[b], inside.split(b))]
-
-
-def alias_table(weights: Array) -> tuple[list[int], list[int]]:
-    """Walker's table as Vose (1991) builds it: place i stands for itself with chance[i] / 2^40, else for other[i]."""
-    total = 0.0
-    for weight in weights:
-        total += float(weight)
-    mean = total / len(weights)
-    one = 2**40
-    chance, other = [math.floor(float(weight) / mean * one + 0.5) for weight in weights], list(range(len(weights)))
-    small = [i for i, c in enumerate(chance) if c < one]
-    large = [i for i, c in enumerate(chance) if c >= one]
-    while small and large:
-        poor, rich = small.pop(), large[-1]
-        other[poor] = rich
-        chance[rich] -= one - chance[poor]
-        if chance[rich] < one:
-            small.append(large.pop())
-    for i in small:
-        other[i] = int(np.argmax(weights))
-    return chance, other
-
-
-def bucket_size(sampling: str, m: int) -> int:
-    return 1 if sampling == "permutation" else min(max(m // 1024, 1), 32)
-
-
-def picks_reference(
-    sampling: str, seed: int, m: int, first: int, count: int, s: Array | None = None
-) -> NDArray[np.int64]:
-    """`count` row numbers from number `first` on. With weights s, rows of weight zero do not exist."""
-    rows = np.arange(m) if s is None else np.flatnonzero(s)
-    m = len(rows)
-    numbers = range(first, first + count)
-    if sampling != "iid":
-        bucket = bucket_size(sampling, m)
-        epochs = range(first // m, (first + count - 1) // m + 1)
-        order = {epoch: epoch_order(seed, epoch, m, bucket) for epoch in epochs}
-        return rows[[order[n // m][n % m] for n in numbers]]
-    draws = Stream(seed)
-    if s is None:
-        return rows[[draws.below(n, m) for n in numbers]]
-    chance, other = alias_table(s[rows])
-    places = [draws.below(2 * n, m) for n in numbers]
-    return rows[
-        [i if draws.at(2 * n + 1) >> 24 < chance[i] else other[i] for i, n in zip(places, numbers, strict=True)]
-    ]
-
 
 # ---------------------------------------------------------------------------------------------------------------------
 # The algorithm.
@@ -217,11 +117,17 @@ def with_bias(X: Any, bias: str) -> Array:
 FREE = ("free", "batch", "search")  # three ways to one optimum: b is not penalised
 
 
-def best_bias(scores: Array, y: Array, loss: Any, s: Array | None = None) -> float:
-    """The b with the smallest mean hinge loss, by trying every kink and the middle between neighbours."""
-    kinks = np.unique(y - scores)
-    tried = np.concatenate([kinks, (kinks[1:] + kinks[:-1]) / 2])
-    return float(min(tried, key=lambda b: mean(loss.value(scores + b, y), s)))
+def best_bias(scores: Array, y: Array, s: Array | None = None) -> float:
+    """The b with the smallest sum of hinge losses: its slope starts at minus the weight of the positive rows and rises
+    by s_i at y_i - score_i. The middle, where it is flat between two of these places.
+    """
+    s = np.ones(len(y)) if s is None else s
+    places, which = np.unique((y - scores)[s > 0], return_inverse=True)
+    slope = np.cumsum(np.bincount(which, weights=s[s > 0])) - s[y > 0].sum()
+    slack = 1e-12 * s.sum()
+    first = int(np.argmax(slope >= -slack))
+    flat = slope[first] <= slack and first + 1 < len(places)
+    return float((places[first] + places[first + 1]) / 2 if flat else places[first])
 
 
 def mean(values: Array, s: Array | None) -> float:
@@ -300,7 +206,7 @@ def _hinge_optimum(X: Array, y: Array, lam: float, loss: Any, s: Array | None, f
     for _ in range(100):
         feasible = balanced(a, p * y) if free else a
         w = dual_weights(X, lam, feasible * y, s)
-        shift = best_bias(X @ w, y, loss, s) if free else 0.0
+        shift = best_bias(X @ w, y, s) if free else 0.0
         value = lam / 2 * float(w @ w) + mean(loss.value(X @ w + shift, y), s)
         gap = value - dual_value(X, y, lam, feasible * y, loss, s)
         if gap < best.error:

@@ -2,6 +2,9 @@
 //
 // w_t = c_t v_t. What a step adds to v counts in every later iterate: with C = c_1 + ... + c_t up to the step,
 //   w_1 + ... + w_T = C_T v_T - B,   B = sum over additions of C_then * addition.
+//
+// Where c shrinks geometrically (constant steps, NORMA) C v and B both grow like 1/c, and their difference would lose
+// all digits: before that C v moves into B, and C starts again from zero.
 #pragma once
 
 #include <cstdint>
@@ -39,8 +42,13 @@ class Average {
   // v was multiplied by factor: C v must not change.
   void rescaled(double factor) { C_ /= factor; }
 
-  // v is about to be cleared: what it stood for moves into B.
-  void clearing(std::span<const double> v) {
+  // c has shrunk: C v moves into B before it drowns the iterates to come.
+  void shrunk(double c, std::span<const double> v) {
+    if (C_ > 1e3 * c * double(count_)) settle(v);
+  }
+
+  // What C v stands for moves into B: v may change as it likes afterwards.
+  void settle(std::span<const double> v) {
     for (size_t j = 0; j < B_.size(); ++j) B_[j] -= C_ * v[j];
     C_ = 0;
   }

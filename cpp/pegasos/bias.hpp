@@ -102,6 +102,9 @@ double best_bias(const L& loss, std::span<const Scored> rows, double guess) {
     kinks.reserve(rows.size());
     double need = 0;
     for (const auto& [score, y, s] : rows) {
+      // A row of weight zero is none: it must not even cut a flat piece short. A score that is not a number has no
+      // place among the others, and a search for it would not end.
+      if (s == 0 || std::isnan(score)) continue;
       need -= s * loss.slope_at_minus_infinity(y);
       loss.kinks(score, y, [&, s = s](double at) { kinks.push_back({at, s}); });
     }

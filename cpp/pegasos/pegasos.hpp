@@ -82,21 +82,25 @@ class PegasosSolver {
   template <class Report>
   PegasosFit run(const Report& report) {
     PegasosFit fit;
-    while (!done(fit)) {
+    do {  // a random stop may come before the first step: that, too, deserves its certificate
       const bool whole = take_steps(next_checkpoint(fit));
       keep_state();
       if (o_.one_pass || watch_.interrupted()) break;
       if (watch_.out_of_time()) watch_.forgive_time();
       if (!certify_now(fit)) break;
       if (!report(fit.history.back()) || !whole) break;
-    }
-    if (fit.history.empty()) write_output();
+    } while (!done(fit));
+    if (fit.history.empty() || watch_.interrupted()) write_output();  // of this moment, not of the last certificate
     return fit;
   }
 
  private:
-  // Pick numbers run on over calls. In one pass over rows that will not come back every call has an epoch of its own.
-  uint64_t first_pick() const { return uint64_t(state_.t) * uint64_t(o_.one_pass ? p_.m() : o_.k); }
+  // Pick numbers run on over calls. In one pass over rows that will not come back every call has an epoch of its own;
+  // subsets know no epochs, but must not be cut in two.
+  uint64_t first_pick() const {
+    const bool own_epoch = o_.one_pass && o_.sampling != Sampling::subsets;
+    return uint64_t(state_.t) * uint64_t(own_epoch ? p_.m() : o_.k);
+  }
 
   bool done(const PegasosFit& fit) const { return (fit.converged && !o_.to_the_end) || state_.t >= o_.steps; }
 
@@ -143,10 +147,11 @@ class PegasosSolver {
     if (plain_) {
       if (t + o_.eta.late == 1) clear_start();
       w_.set_c(eta);  // w <- (1 - eta lam) w
-    } else if (1 - eta * p_.lam == 0) {
-      clear_start();
+    } else if (1 - eta * p_.lam == 0 || (t == 1 && o_.eta.kind == Steps::Kind::pegasos)) {
+      clear_start();  // 1/lam * lam may be rounded to something else than 1
     } else {
       follow(w_.scale(1 - eta * p_.lam));
+      if (average_.on()) average_.shrunk(w_.c(), state_.v);
     }
     double slopes = 0;
     for (int64_t j = 0; j < k; ++j) {
@@ -166,7 +171,7 @@ class PegasosSolver {
 
   // Step 1 erases w: 1 - eta lam is zero.
   void clear_start() {
-    if (average_.on()) average_.clearing(state_.v);
+    if (average_.on()) average_.settle(state_.v);
     w_.clear();
     std::fill(state_.counts.begin(), state_.counts.end(), 0.0);
   }

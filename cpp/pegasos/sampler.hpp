@@ -149,7 +149,7 @@ class Sampler {
     return {population_.row(start + inside_[size_t(offset)]), population_.row(start + offset)};
   }
 
-  // Floyd's way to a uniform subset in O(k), whatever m is.
+  // Floyd's way to a uniform subset in O(k), whatever m is; then shuffled, so that a batch cut short is uniform, too.
   void choose_subset(uint64_t batch) {
     const Stream draws = draws_.split(batch);
     const auto k = uint64_t(inside_.size()), m = uint64_t(population_.m);
@@ -160,6 +160,7 @@ class Sampler {
       chosen.insert(row);
       inside_[j - (m - k)] = int64_t(row);
     }
+    for (uint64_t i = k; i > 1; --i) std::swap(inside_[i - 1], inside_[draws.below(m + i, i)]);
     epoch_ = batch;
   }
 

@@ -4,8 +4,10 @@
 // updated from the dot product each add needs anyway, and recomputed where cancellation could have eaten it.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <span>
 
 namespace pegasos {
@@ -74,7 +76,13 @@ class ScaledVector {
   }
 
   // w <- min(1, radius / ||w||) w, eq. 6. Returns as scale does.
-  double project(double radius) { return norm2() > radius * radius ? scale(radius / std::sqrt(norm2())) : 1; }
+  double project(double radius) {
+    if (!(norm2() > radius * radius)) return 1;
+    const bool overflown = !(norm2() < std::numeric_limits<double>::infinity());
+    const double factor = scale(radius / (overflown ? careful_norm() : std::sqrt(norm2())));
+    norm_is_stale_ |= overflown;
+    return factor;
+  }
 
   void clear() {
     for (double& x : v_) x = 0;
@@ -83,6 +91,14 @@ class ScaledVector {
   }
 
  private:
+  // ||w|| where its square is too large for a double: with a lam below 1e-150 or so step 1 gets there.
+  double careful_norm() const {
+    double largest = 0, s = 0;
+    for (const double x : v_) largest = std::max(largest, std::abs(c_ * x));
+    for (const double x : v_) s += (c_ * x / largest) * (c_ * x / largest);
+    return largest * std::sqrt(s);
+  }
+
   double fold() {
     const double folded = c_;
     for (double& x : v_) x *= folded;

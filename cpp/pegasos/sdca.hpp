@@ -32,7 +32,7 @@ struct DualOptions {
 
 struct DualState {
   std::span<double> a;  // dual variables, feasible
-  std::span<double> w;  // out: the weights whose objective is reported
+  std::span<double> w;  // out: the weights whose objective is reported; in: a free bias to go on from, last
   int64_t visits = 0;   // of rows, in this fit
 };
 
@@ -55,7 +55,9 @@ class DualSolver {
         inner_(inner_problem(problem)),
         u_(state.w.size()),
         ascent_(inner_, loss, state.a, u_, team),
-        newton_(inner_, loss, problem.free_bias ? 1e-4 : 1.0, watch) {}
+        newton_(inner_, loss, problem.free_bias ? 1e-4 : 1.0, watch) {
+    if (p_.free_bias) inner_.offset = state.w.back();
+  }
 
   template <class Report>
   DualFit run(const Report& report) {

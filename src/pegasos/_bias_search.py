@@ -18,15 +18,20 @@ from ._problem import Fit, Problem, Stop
 _MOST_HALVINGS = 30
 
 
-def search_bias(at_bias: Callable[[Problem, Stop, float], Fit], problem: Problem, stop: Stop, T: int | None) -> Fit:
-    """The best of the solutions tried. Each trial takes T steps, or an eighth of max_epochs."""
-    inner = stop if T is not None else replace(stop, max_epochs=max(1.0, stop.max_epochs / 8))
+def search_bias(at_bias: Callable[[Stop, float], Fit], problem: Problem, stop: Stop, T: int | None, done: int) -> Fit:
+    """The best of the solutions tried, after `done` steps in earlier calls.
+
+    Each trial takes T steps, or an eighth of max_epochs; together they take no more than max_epochs.
+    """
     best: Fit | None = None
     lines: list[np.ndarray] = []
-    steps, epochs, dual, width = 0, 0.0, 0.0, 1.0
+    steps, epochs, dual, width = done, 0.0, 0.0, 1.0
     low, high, b = -np.inf, np.inf, 0.0
     for _ in range(_MOST_HALVINGS):
-        fit = at_bias(problem, inner, b)
+        left = stop.max_epochs - epochs
+        if T is None and left <= 0:
+            break
+        fit = at_bias(stop if T is not None else replace(stop, max_epochs=min(left, max(1.0, stop.max_epochs / 8))), b)
         mine = fit.history[-1:].copy()  # of the w that this trial hands back
         mine[:, 1] += steps
         steps, epochs = steps + fit.steps, epochs + fit.epochs

@@ -123,8 +123,8 @@ class LinearModel(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]  #
         }
         if several:
             self.history_["class"] = np.repeat(names, [len(fit.history) for fit in fits])
-        # If the same rows come again, a warm start finds their dual variables here.
-        self._memories = [fit.memory for fit in fits] if stop.remember or stop.one_pass else None
+        # What a later call goes on with; if the same rows come again, a warm start finds their dual variables here.
+        self._memories = [fit.memory for fit in fits]
         error = next((fit.error for fit in fits if fit.error is not None), None)
         if error is not None:
             raise error

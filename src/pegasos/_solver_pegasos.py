@@ -170,12 +170,11 @@ class Pegasos(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type 
     def solve(self, problem: Problem, stop: Stop, start: Start, seed: int) -> Fit:
         """Minimise; `start.steps` steps have been taken already."""
         if problem.bias == "search" and not stop.one_pass:
-            return search_bias(self.at_bias, problem, stop, self.T)
+            zero = Start(np.zeros(problem.dim))
+            return search_bias(
+                lambda stop, b: self._run(problem, stop, zero, seed, b), problem, stop, self.T, start.steps
+            )
         return self._run(problem, stop, start, seed, None)
-
-    def at_bias(self, problem: Problem, stop: Stop, b: float) -> Fit:
-        """From zero, with b held fixed."""
-        return self._run(problem, stop, Start(np.zeros(problem.dim)), 0, b)
 
     def _run(self, problem: Problem, stop: Stop, start: Start, seed: int, b: float | None) -> Fit:
         state, arrays = self._state(problem, start, seed)
@@ -214,26 +213,27 @@ class Pegasos(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type 
         late = 0 if losses.NAMED[problem.loss].bounded_slope else self._late(problem)
         c = 1.0 / (problem.lam * (counted + late)) if counted + late and plain else 1.0
         v = start.w / c if t else self._first(problem, seed)
-        if run is not None and np.array_equal(run.out, start.w):  # go on with the iterate, not with what was returned
+        b = float(start.w[-1]) if problem.free_bias and t else 0.0
+        iterate = run if run is not None and np.array_equal(run.out, start.w) else None
+        if iterate is not None:  # go on with it, not with what was returned
             if plain:
-                v = run.v * (run.c / c) if run.c != c else run.v.copy()
+                v = iterate.v * (iterate.c / c) if iterate.c != c else iterate.v.copy()
             else:
-                v, c = run.v.copy(), run.c
+                v, c = iterate.v.copy(), iterate.c
+            if problem.free_bias and iterate.v[-1] == 0.0:  # b was apart from w then, too
+                b = iterate.b
         if problem.free_bias:
             v[-1] = 0.0
         if memory is not None and memory.dual is not None:
             counts += memory.dual * problem.per_dual(memory.lam) / c
-        if run is not None and averages and len(run.B):
-            B = run.B.copy()
+        average = iterate if iterate is not None and averages and len(iterate.B) else None
+        if average is not None:
+            B = average.B.copy()
         state = _core.State(v, counts, out, B)
-        state.c, state.t = c, t
-        state.b = float(start.w[-1]) if problem.free_bias and t else 0.0
-        if run is not None:
-            state.hits = run.hits
-            if averages and len(run.B):
-                state.C, state.averaged = run.C, run.averaged
-        elif t:
-            state.hits = t
+        state.c, state.t, state.b = c, t, b
+        state.hits = run.hits if run is not None else t
+        if average is not None:
+            state.C, state.averaged = average.C * (c / average.c), average.averaged  # C v must not change
         return state, {"v": v, "counts": counts, "out": out, "B": B}
 
     def _first(self, problem: Problem, seed: int) -> Floats:
@@ -246,10 +246,11 @@ class Pegasos(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type 
             w[:-1] = self.start
         return w
 
-    @staticmethod
-    def _memory(problem: Problem, stop: Stop, parts: Floats, running: Running) -> Memory:
+    def _memory(self, problem: Problem, stop: Stop, parts: Floats, running: Running) -> Memory | None:
         if not stop.remember:
-            return Memory(None, problem.lam, running)
+            # partial_fit may come: w and t are attributes, what they do not tell is kept here.
+            told = self.output == "last" and self.advance == "always" and not stop.one_pass
+            return None if told else Memory(None, problem.lam, running)
         unit = np.asarray(problem.per_dual(problem.lam))
         dual = np.divide(parts, unit, out=np.zeros_like(parts), where=unit > 0)  # rows of weight zero have none
         return Memory(dual, problem.lam, running)
@@ -296,11 +297,12 @@ class Pegasos(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type 
         """r uniform in 1..T gives w_r, the iterate before step r (lemma 3, theorems 2 and 3 of 2007)."""
         assert self.T is not None
         rng = np.random.default_rng([seed, 1])
+        last = min(self.T, _MOST_STEPS) + 1
         if self.output == "random":
-            o.steps = t + int(rng.integers(1, self.T + 1)) - 1
+            o.steps = min(t + int(rng.integers(1, last)) - 1, _MOST_STEPS)
             return
-        tries = np.sort(t + rng.integers(1, self.T + 1, size=self.attempts) - 1)
-        o.tries = [int(r) for r in np.maximum(tries, t + 1)]
+        tries = np.maximum(np.sort(rng.integers(1, last, size=self.attempts)) - 1, 1)
+        o.tries = [min(t + int(r), _MOST_STEPS) for r in tries]
         o.steps = o.tries[-1]
         enough = 1.0 / (problem.lam * max(stop.tol * problem.at_zero, 1e-300))
         o.sample = math.ceil(enough) if enough < problem.m else 0

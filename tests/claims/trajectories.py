@@ -7,12 +7,16 @@ are those of tests/reference.py on the native picks; `iterates` proves each time
 from __future__ import annotations
 
 from functools import cache
+from typing import Any
 
 import numpy as np
 from problems import HINGE, model_of, seed_of, weights_of
 from reference import Array, exact_optimum, no_shrink, objectives, pegasos_reference, shrink_after_add, shrink_then_add
 
-from pegasos import _core
+from pegasos import Pegasos, PegasosClassifier, _core
+from pegasos._labels import encode
+from pegasos._problem import Problem, Start, Stop, Weights
+from pegasos._rows import make_rows
 
 LAM, R, T, M = 0.25, 1.0, 100_000, 40
 STEPS = {"paper": shrink_then_add, "no shrink": no_shrink, "shrink after add": shrink_after_add}
@@ -48,12 +52,33 @@ def _iterates(step: str, k: int, seed: int, projected: bool) -> Array:
     A = picks(k, seed)
     radius = RADIUS if projected else np.inf
     W = pegasos_reference(X, Y, LAM, T, A.ravel(), k, HINGE.slope, step=STEPS[step], radius=radius)
-    if step == "paper" and not projected:
-        sampling = "iid" if k < M else "permutation"
+    if step == "paper":
         for steps in (1, 2, 3, 1000, T):
-            model = model_of(LAM, random_state=seed, k=k, T=steps, sampling=sampling).fit(X, Y)
+            model = fitted(k, seed, T=steps, projection=projected)
             np.testing.assert_allclose(weights_of(model), W[steps], rtol=1e-9, atol=1e-9)
     W.flags.writeable = False
+    return W
+
+
+def fitted(k: int = 1, seed: int = 0, **solver: Any) -> PegasosClassifier:
+    """The library's fit on the picks above."""
+    sampling = "iid" if k < M else "permutation"
+    return model_of(LAM, random_state=seed, k=k, sampling=sampling, **solver).fit(X, Y)
+
+
+@cache
+def native_iterates(k: int, projected: bool, steps: int) -> Array:
+    """w_1, w_2, ... of the library itself: one step a call, all from one state."""
+    solver = Pegasos(k=k, T=1, sampling="iid" if k < M else "permutation", projection=projected)
+    problem = Problem(make_rows(X, training=True), encode(Y)[1], Weights.of(None, M), LAM, "hinge", "none")
+    state, arrays = solver._state(problem, Start(np.zeros(problem.dim)), seed_of(0))
+    stop = Stop(0.0, 1.0)
+    options = solver._options(problem, stop, 0, seed_of(0))
+    W, native, watch = np.zeros((steps + 1, X.shape[1])), problem.native(), stop.watch()
+    for t in range(1, steps + 1):
+        options.steps = t
+        _core.pegasos_fit(native, options, state, 1, watch)
+        W[t] = arrays["out"][:-1]
     return W
 
 

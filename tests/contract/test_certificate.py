@@ -152,7 +152,7 @@ def test_any_dual_point_bounds_the_minimum(loss, bias, weights, kind):
             inside = np.clip(dual, *loss.dual_bounds(y))
             if bias in FREE:
                 inside = balanced(inside * y, y if s is None else s * y) * y
-                w[-1] = best_bias(X @ w[:-1], y, loss, s)
+                w[-1] = best_bias(X @ w[:-1], y, s)
             assert bound <= best + 1e-9
             assert bound == pytest.approx(dual_value(full, y, LAM, inside, loss, s), rel=1e-9, abs=1e-12)
             assert f == pytest.approx(value(X, y, w, loss, bias, s), rel=1e-12)

@@ -38,6 +38,43 @@ def test_two_warm_fits_are_one_long_fit_to_the_byte(problem: str, first: int, th
     assert same_model(pieces, whole)
 
 
+VARIANTS: dict[str, dict[str, Any]] = {
+    "average": {"output": "average"},
+    "average, norma": {"output": "average", "step": "norma", "p": 0.7},
+    "average, projected": {"output": "average", "projection": True, "lam": 0.01},
+    "constant": {"step": 0.5, "start": "random"},
+    "norma, projected": {"step": "norma", "p": 0.7, "projection": True},
+    "on_loss": {"advance": "on_loss"},
+    "free": {"bias": "free"},
+    "free, average": {"bias": "free", "output": "average"},
+    "batch": {"bias": "batch", "sampling": "subsets"},
+}
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("problem", PROBLEMS)
+def test_two_warm_fits_of_a_variant_are_one_long_fit_to_the_byte(problem: str, variant: str) -> None:
+    """The iterate, the running bias, the count of losses and the sum of iterates go on, not what was returned."""
+    A, y = PROBLEMS[problem]
+    how = {"k": 3, **VARIANTS[variant]}
+    pieces = steps(T=100, warm_start=True, **how).fit(A, y)
+    for T in (1, 399):
+        pieces.set_params(solver__T=T).fit(A, y)
+    whole = steps(T=500, **how).fit(A, y)
+    assert same_model(pieces, whole)
+    np.testing.assert_allclose(pieces.gap_, whole.gap_, rtol=1e-9, atol=1e-12)
+
+
+def test_a_warm_start_from_other_weights_has_no_old_average() -> None:
+    """Weights set by hand are another trajectory: what was summed before does not belong to it."""
+    warm = steps(T=50, k=120, output="average", warm_start=True).fit(X, Y)
+    warm.coef_ = warm.coef_ + 1.0
+    w, _ = full_batch_step(warm, lam=warm.lam)
+    middle = (warm.coef_[0] + w) / 2
+    warm.set_params(solver__T=2).fit(X, Y)
+    np.testing.assert_allclose(warm.coef_[0], middle, rtol=1e-10)
+
+
 def test_warm_start_counts_steps_on_and_a_cold_start_from_zero() -> None:
     warm = model(warm_start=True).fit(X, Y)
     before = warm.n_steps_

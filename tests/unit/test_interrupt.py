@@ -89,6 +89,18 @@ def test_ctrl_c_stops_a_fit_and_keeps_the_weights(problem: str, n_jobs: int, war
     assert np.isfinite(np.atleast_1d(estimator.gap_)[0])  # epochs of 120 rows: many certificates were taken
 
 
+@pytest.mark.parametrize("output", ["last", "average"])
+@pytest.mark.parametrize("bias", ["regularized", "free"])
+def test_the_weights_kept_are_those_of_the_last_step(output: str, bias: str) -> None:
+    """Not those of the last certificate, which may be half of all steps ago."""
+    estimator = endless(bias=bias, solver=Pegasos(output=output), max_time=NEVER)
+    interrupt(estimator, X, Y)
+    assert len(estimator.history_["steps"]) > 1
+    assert estimator.n_steps_ > estimator.history_["steps"][-1]
+    there = steps(T=estimator.n_steps_, output=output, bias=bias).fit(X, Y)
+    np.testing.assert_allclose(estimator.coef_, there.coef_, rtol=1e-12)
+
+
 @pytest.mark.parametrize("sampling", ["blocks", "iid"])
 def test_ctrl_c_before_the_first_certificate_leaves_no_gap(sampling: str) -> None:
     estimator = steps(T=10**15, sampling=sampling, max_time=NEVER)

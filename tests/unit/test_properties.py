@@ -1,21 +1,16 @@
-"""What must hold for any input: the scaled vector, the samplers, the validator, the labels."""
+"""What must hold for any input: the scaled vector, the labels."""
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from reference import picks_reference
-from scipy.stats import chisquare
 
-from pegasos import Pegasos, _core
+from pegasos import _core
 from pegasos._labels import encode
 
 thorough = settings(derandomize=True, max_examples=400, deadline=None)
-modest = settings(derandomize=True, max_examples=60, deadline=None)
-SAMPLINGS = Pegasos._rules["sampling"].words
-EPOCHS = [order for order in SAMPLINGS if order != "iid"]
-ScaledVector, picks = _core.testing.ScaledVector, _core.testing.picks
+ScaledVector = _core.testing.ScaledVector
 
 # --- the scaled vector -----------------------------------------------------------------------------------------------
 
@@ -124,74 +119,6 @@ def test_norm_does_not_drift_over_many_scalings():
     for factor in rng.uniform(0.99, 1.01, 100_000):
         w.scale(factor)
     assert_norm_is_exact(w)
-
-
-# --- the samplers ----------------------------------------------------------------------------------------------------
-
-seeds, sizes = st.integers(0, 2**64 - 1), st.integers(1, 3000)
-
-
-@modest
-@given(st.sampled_from(EPOCHS), seeds, sizes, st.integers(0, 2**40))
-def test_every_epoch_is_a_permutation(sampling, seed, m, epoch):
-    found = picks(sampling, seed, m, epoch * m, 2 * m)
-    for part in (found[:m], found[m:]):
-        np.testing.assert_array_equal(np.sort(part), np.arange(m))
-    assert m < 8 or not np.array_equal(found[:m], found[m:])
-
-
-@modest
-@given(st.sampled_from(SAMPLINGS), seeds, sizes, st.integers(0, 10_000), st.lists(st.integers(1, 700), max_size=6))
-def test_picks_do_not_depend_on_how_the_stream_is_cut(sampling, seed, m, first, pieces):
-    whole = picks(sampling, seed, m, first, sum(pieces))
-    at = first
-    for count in pieces:
-        np.testing.assert_array_equal(picks(sampling, seed, m, at, count), whole[at - first : at - first + count])
-        at += count
-
-
-@pytest.mark.parametrize("sampling", SAMPLINGS)
-@pytest.mark.parametrize("m", [2, 7, 33, 40_000])
-def test_the_first_pick_is_uniform(sampling, m):
-    """Over 20,000 seeds, in 2 to 40 classes of equal size: p of the chi-square test above 1e-4."""
-    n = 20_000 if m < 1000 else 1000
-    first = np.array([picks(sampling, seed, m, 0, 1)[0] for seed in range(n)])
-    assert chisquare(np.bincount(first * min(m, 40) // m, minlength=min(m, 40))).pvalue > 1e-4
-
-
-@pytest.mark.parametrize("sampling", EPOCHS)
-def test_every_place_of_an_epoch_is_uniform(sampling):
-    """The row at each place, and the place of each row, over many epochs."""
-    m, epochs = 9, 9000
-    found = picks(sampling, 5, m, 0, m * epochs).reshape(epochs, m)
-    for place in range(m):
-        assert chisquare(np.bincount(found[:, place], minlength=m)).pvalue > 1e-4
-    neighbours = np.bincount(found[:, 0] * m + found[:, 1], minlength=m * m).reshape(m, m)
-    assert chisquare(neighbours[~np.eye(m, dtype=bool)]).pvalue > 1e-4
-
-
-@modest
-@given(seeds, st.lists(st.floats(0, 100), min_size=2, max_size=30).filter(lambda s: sum(s) > 1))
-def test_iid_picks_follow_the_weights(seed, weights):
-    s, n = np.array(weights), 20_000
-    listed = np.flatnonzero(s).astype(np.uint32)
-    found = picks("iid", seed, len(listed), 0, n, listed, s)
-    np.testing.assert_array_equal(found[:100], picks_reference("iid", seed, len(s), 0, 100, s))
-    expected = n * s / s.sum()
-    often = expected > 5
-    assert (s[found] > 0).all()
-    seen = np.bincount(found, minlength=len(s))
-    spread = np.sqrt(expected[often] * np.maximum(0, 1 - expected[often] / n)) + 1e-9
-    assert (np.abs(seen[often] - expected[often]) < 6 * spread).all()
-
-
-@pytest.mark.parametrize("sampling", SAMPLINGS)
-@pytest.mark.parametrize("first", [2**31 - 2, 2**32 - 2, 2**53 - 3, 2**53 + 1, 2**62 - 3, 2**62 + 5])
-def test_picks_far_down_the_stream(sampling, first):
-    for m in (1, 5, 3001):
-        found = picks(sampling, 1, m, first, 10)
-        np.testing.assert_array_equal(found, picks_reference(sampling, 1, m, first, 10))
-        assert len({tuple(picks(sampling, 1, m, first + j * m, 5)) for j in range(4)}) > 1 or m == 1
 
 
 # --- the labels ------------------------------------------------------------------------------------------------------

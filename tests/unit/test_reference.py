@@ -3,16 +3,8 @@
 import numpy as np
 import pytest
 from problems import DATA, HINGE, make_problem, model_of, seed_of, some_weights, weights_of
-from reference import (
-    bucket_size,
-    dual_point,
-    dual_value,
-    exact_optimum,
-    objective,
-    pegasos_reference,
-    picks_reference,
-    with_bias,
-)
+from reference import dual_point, dual_value, exact_optimum, objective, pegasos_reference, with_bias
+from samplers import bucket_size, picks_reference
 
 from pegasos import Pegasos, PegasosClassifier, _core
 
@@ -29,7 +21,7 @@ def reference_of(model, X, y, T, s=None, start=None, t=0, parts=None):
     """All iterates of the fit that `model` describes, and what each row contributed to the last."""
     solver = model.solver
     first, count = t * solver.k, T * solver.k
-    picks = picks_reference(solver.sampling, seed_of(model.random_state), len(y), first, count, s)
+    picks = picks_reference(solver.sampling, seed_of(model.random_state), len(y), first, count, s, solver.k)
     parts = np.zeros(len(y)) if parts is None else parts
     slope_weights = None if solver.sampling == "iid" else s
     W = pegasos_reference(
@@ -136,7 +128,8 @@ def test_partial_fit_is_one_pass_after_the_other(sampling):
     for part in (slice(0, 25), slice(25, 40), slice(0, 40)):
         model.partial_fit(X[part], y[part], classes=[-1, 1], sample_weight=s[part])
         left = np.count_nonzero(s[part])
-        picks = picks_reference(sampling, seed_of(4), left, t * left, left, s[part])
+        first = t * (4 if sampling == "subsets" else left)  # a subset is not cut in two
+        picks = picks_reference(sampling, seed_of(4), left, first, left, s[part], 4)
         T = -(-left // 4)
         rows, pull = with_bias(X[part], "regularized"), None if sampling == "iid" else s[part]
         w = pegasos_reference(rows, y[part], LAM, T, picks, 4, HINGE.slope, pull, w=w, t=t)[-1]
@@ -183,9 +176,9 @@ def test_native_picks_are_those_of_the_plain_samplers(sampling, m, weights):
     listed = None if s is None else np.flatnonzero(s).astype(np.uint32)
     left = m if s is None else len(listed)
     for seed, first in ((0, 0), (2**31, 3 * left - left // 2), (2**64 - 1, left - 1)):
-        count = min(left, 3000) + 5
-        found = _core.testing.picks(sampling, seed, left, first, count, listed, s)
-        np.testing.assert_array_equal(found, picks_reference(sampling, seed, m, first, count, s))
+        count, k = min(left, 3000) + 5, min(left, 7)
+        found = _core.testing.picks(sampling, seed, left, first, count, listed, s, k)
+        np.testing.assert_array_equal(found, picks_reference(sampling, seed, m, first, count, s, k))
 
 
 def test_the_exact_solver_is_exact():

@@ -1,8 +1,9 @@
-"""What the design names and this version does not have is refused with a sentence, never silently ignored."""
+"""What is not built yet, out of range, or impossible together is refused with a sentence, never silently ignored."""
 
 from __future__ import annotations
 
 import inspect
+import re
 from typing import Any
 
 import numpy as np
@@ -12,27 +13,43 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import pegasos
-from pegasos import Pegasos, PegasosClassifier
+from pegasos import SDCA, Auto, Pegasos, PegasosClassifier
 
 X, Y = binary()
 
+NAN, INF = float("nan"), float("inf")
 LATER: dict[str, list[Any]] = {
     "loss": ["squared_hinge", "log", "multiclass_hinge", "multinomial"],
-    "bias": ["free", "batch", "search"],
     "costs": [np.ones((2, 2)), [[0, 1], [1, 0]]],
 }
-LATER_IN_PEGASOS: dict[str, list[Any]] = {
-    "sampling": ["fixed", "subsets"],
-    "step": ["norma", 0.1, 1],
-    "p": [1.0],
-    "projection": [True],
-    "start": ["random", np.zeros(6)],
-    "output": ["average", "tail", "random", "best"],
-    "tail": [0.25],
-    "advance": ["on_loss"],
-}
 UNKNOWN: dict[str, list[Any]] = {"loss": ["hinge2", "Hinge", "", None, 3], "bias": ["yes", "", None, True, 0.0]}
-UNKNOWN_IN_PEGASOS: dict[str, list[Any]] = {"sampling": ["shuffle", "Blocks", "", None, 3], "attempts": [0, 1.5, "x"]}
+UNKNOWN_IN_PEGASOS: dict[str, list[Any]] = {
+    "sampling": ["shuffle", "Blocks", "", None, 3],
+    "step": ["Norma", "", None, 0, 0.0, -1, NAN, INF, True, [0.1]],
+    "p": [0, -0.5, 1.0001, NAN, INF, "best", True],
+    "projection": [1, "yes", None],
+    "start": [
+        "ones",
+        "",
+        None,
+        3.0,
+        np.ones((6, 1)),
+        [0, 0, 0, 0, 0, NAN],
+        [0, 0, 0, 0, 0, INF],
+        ["a"] * 6,
+        [[1], [1, 2]],
+    ],
+    "output": ["mean", "", None, 3],
+    "attempts": [0, -1, 1.5, "x", None],
+    "tail": [0, -0.5, 1.0001, NAN, "half", None],
+    "advance": ["never", "", None, True],
+    "k": [0, -1, 1.5, "x", None],
+    "T": [0, -1, 1.5, "x"],
+}
+UNKNOWN_IN_SDCA: dict[str, list[Any]] = {
+    "sampling": ["iid", "subsets", "fixed", "", None],
+    "shrinking": ["yes", 1, None],
+}
 
 
 def pairs(table: dict[str, list[Any]]) -> list[Any]:
@@ -58,13 +75,6 @@ def test_a_planned_value_of_the_estimator_is_refused_as_not_available_yet(name: 
     assert "pegasos" in said or "must be" in said  # and what to use instead
 
 
-@pytest.mark.parametrize(("name", "value"), pairs(LATER_IN_PEGASOS))
-def test_a_planned_value_of_the_solver_is_refused_as_not_available_yet(name: str, value: Any) -> None:
-    said = said_by_fit(model(solver=Pegasos(**{name: value})))
-    assert said.startswith(f"{name} must be")
-    assert "not available yet" in said
-
-
 @pytest.mark.parametrize(("name", "value"), pairs(UNKNOWN))
 def test_an_unknown_word_is_answered_with_the_known_ones(name: str, value: Any) -> None:
     said = said_by_fit(model(**{name: value}))
@@ -78,6 +88,90 @@ def test_an_unknown_value_of_the_solver_is_answered_with_its_range(name: str, va
     said = said_by_fit(model(solver=Pegasos(**{name: value})))
     assert said.startswith(f"{name} must be ")
     assert repr(value) in said
+
+
+@pytest.mark.parametrize(("name", "value"), pairs(UNKNOWN_IN_SDCA))
+def test_an_unknown_value_of_sdca_is_answered_with_its_range(name: str, value: Any) -> None:
+    with pytest.raises(ValueError, match=rf"^{name} must be .*{re.escape(repr(value))}\.$"):
+        model(solver=SDCA(**{name: value})).fit(X, Y)
+
+
+@pytest.mark.parametrize("solver", [SDCA, Auto])
+def test_dual_solvers_take_no_start(solver: Any) -> None:
+    with pytest.raises(TypeError, match="start"):
+        solver(start="random")
+
+
+# --- what cannot go together -----------------------------------------------------------------------------------------
+
+OUTSIDE_W = ["free", "batch", "search"]
+
+
+@pytest.mark.parametrize("k", [1, np.int64(1)])
+def test_batch_bias_needs_a_batch(k: Any) -> None:
+    said = said_by_fit(model(bias="batch", solver=Pegasos(k=k)))
+    assert "bias='batch'" in said
+    assert "k > 1" in said
+    assert "bias='free'" in said  # what to do instead
+
+
+@pytest.mark.parametrize("solver", ["auto", "sdca", SDCA(), Auto(shrinking=False)])
+def test_batch_bias_needs_pegasos(solver: Any) -> None:
+    with pytest.raises(ValueError, match=r"bias='batch' needs batches: use solver=Pegasos\(k=.*or bias='free'\.$"):
+        model(bias="batch", solver=solver).fit(X, Y)
+
+
+@pytest.mark.parametrize("output", ["random", "best"])
+def test_random_stops_need_T(output: str) -> None:
+    said = said_by_fit(model(solver=Pegasos(output=output)))
+    assert f"output={output!r}" in said
+    assert "set T" in said
+
+
+@pytest.mark.parametrize("output", ["random", "best"])
+def test_random_stops_are_not_for_partial_fit(output: str) -> None:
+    estimator = model(solver=Pegasos(output=output, T=100))
+    with pytest.raises(ValueError, match=rf"output='{output}'.*do not use partial_fit\.$"):
+        estimator.partial_fit(X, Y, classes=[-1, 1])
+    assert not hasattr(estimator, "coef_")
+    assert np.isfinite(estimator.fit(X, Y).gap_)
+
+
+@pytest.mark.parametrize("step", [20.0, 20, 1e9, np.float32(21)])
+def test_a_constant_step_must_shrink_w(step: Any) -> None:
+    said = said_by_fit(model(solver=Pegasos(step=step)))  # lam is 0.05
+    assert "below 1/lam = 20" in said
+    assert f"got {step:g}" in said
+
+
+def test_a_constant_step_just_below_is_not_refused() -> None:
+    assert np.isfinite(model(solver=Pegasos(step=19.999, T=500)).fit(X, Y).gap_)
+
+
+@pytest.mark.parametrize("bias", OUTSIDE_W)
+def test_projection_needs_the_bias_in_w_or_none(bias: str) -> None:
+    said = said_by_fit(model(bias=bias, solver=Pegasos(projection=True, k=2)))
+    assert "projection" in said
+    assert f"bias={bias!r}" in said
+
+
+@pytest.mark.parametrize("n", [0, 1, 5, 7])
+def test_a_start_of_a_wrong_length_is_refused(n: int) -> None:
+    assert said_by_fit(model(solver=Pegasos(start=np.zeros(n)))) == f"start has {n} entries for 6 features."
+
+
+@pytest.mark.parametrize("start", [np.zeros(6), [0] * 6, (0.5,) * 6, np.zeros(6, np.float32), np.arange(6)])
+def test_a_start_may_be_any_vector(start: Any) -> None:
+    assert np.isfinite(model(solver=Pegasos(start=start, step="norma", T=100)).fit(X, Y).gap_)
+
+
+@pytest.mark.parametrize("bias", ["regularized", "none", "free", "search"])
+@pytest.mark.parametrize("output", ["last", "average", "tail", "random", "best"])
+def test_what_may_go_together_does(bias: str, output: str) -> None:
+    """All at once: the other orders, steps, starts."""
+    mixed = Pegasos(k=4, T=60, sampling="subsets", step="norma", p=1.0, start="random", advance="on_loss", tail=0.25)
+    fitted = model(bias=bias, solver=mixed.set_params(output=output)).fit(X, Y)
+    assert np.isfinite(fitted.gap_)
 
 
 def test_solver_parameters_need_a_solver_object() -> None:
