@@ -175,12 +175,16 @@ def exact_optimum(X: Array, y: Array, lam: float, loss: Any, s: Array | None = N
     if loss.name in EXACT:
         return EXACT[loss.name](X, y, lam, loss, s, free)
 
-    def f(w: Array) -> tuple[float, Array]:
-        slopes = loss.slope(X @ w, y)
-        return objective(X, y, lam, w, loss, s), lam * w + np.average(slopes[:, None] * X, axis=0, weights=s)
+    rows, penalty = np.column_stack([X, np.full(len(y), float(free))]), np.append(np.full(X.shape[1], lam), 0.0)
 
-    found = minimize(f, np.zeros(X.shape[1]), jac=True, method="L-BFGS-B", options={"ftol": 0, "gtol": 1e-12})
-    return Optimum(found.x, float(found.fun), np.nan)
+    def f(w: Array) -> tuple[float, Array]:  # a smooth loss; the last of w is the bias, if that is free
+        slopes = loss.slope(rows @ w, y)
+        value = penalty @ w**2 / 2 + mean(loss.value(rows @ w, y), s)
+        return value, penalty * w + np.average(slopes[:, None] * rows, axis=0, weights=s)
+
+    options = {"ftol": 0, "gtol": 1e-13, "maxiter": 100_000, "maxfun": 100_000}
+    found = minimize(f, np.zeros(rows.shape[1]), jac=True, method="L-BFGS-B", options=options)
+    return Optimum(found.x[:-1], float(found.fun), np.nan)
 
 
 def balanced(a: Array, q: Array) -> Array:

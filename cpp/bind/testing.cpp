@@ -56,7 +56,7 @@ double bias_of(const std::string& name, Vec<double> scores, Vec<double> y, Vec<d
   std::vector<Scored> rows;
   for (size_t i = 0; i < scores.size(); ++i) rows.push_back({scores.data()[i], y.data()[i], s.data()[i]});
   double b = 0;
-  with_loss(name, parameter, [&](const auto& loss) { b = best_bias(loss, rows, 0.0); });
+  with_loss(name, 0.0, [&](const auto& loss) { b = best_bias(loss, rows, 0.0); });
   return b;
 }
 

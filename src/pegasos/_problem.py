@@ -18,7 +18,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _core, losses
-from ._labels import Codes
 
 Floats = NDArray[np.float64]
 Report = Callable[[float, int, float, float], Any]
