@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 from problems import HINGE
-from reference import Array, Stream, dual_value, dual_weights, objective, with_bias
+from reference import Array, dual_value, dual_weights, objective, with_bias
+from samplers import Stream
 
 from pegasos import _core
 from pegasos._labels import encode

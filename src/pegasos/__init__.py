@@ -12,17 +12,15 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "PegasosClassifier": "linear",
-    "PegasosRegressor": "regression",
     "Auto": "solvers",
     "Pegasos": "solvers",
     "SDCA": "solvers",
 }
-__all__ = ["SDCA", "Auto", "Pegasos", "PegasosClassifier", "PegasosRegressor", "datasets"]
+__all__ = ["SDCA", "Auto", "Pegasos", "PegasosClassifier", "datasets"]
 
 if TYPE_CHECKING:
     from . import datasets
     from .linear import PegasosClassifier
-    from .regression import PegasosRegressor
     from .solvers import SDCA, Auto, Pegasos
 
 
