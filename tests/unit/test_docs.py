@@ -146,8 +146,8 @@ def test_a_constant_column_of_10_comes_close_to_the_free_intercept_of_svc(data):
     assert ours.dual_objective_ <= least + lam / 2 * (free.intercept_[0] / 10) ** 2
     ours.intercept_, ours.coef_ = 10 * ours.coef_[:, -1], ours.coef_[:, :-1]
     assert least <= value(ours, X, y, lam, penalty_of_b=0) <= least + 1e-3
-    with pytest.raises(ValueError, match="not available yet"):
-        PegasosClassifier(bias="free").fit(X, y)
+    exact = PegasosClassifier(lam=lam, bias="free", random_state=0).fit(X, y)
+    assert exact.objective_ == pytest.approx(least, abs=1e-6)
 
 
 def test_scaling_all_weights_changes_nothing(data):
