@@ -100,6 +100,7 @@ void bind_solvers(nb::module_& m) {
       .def_rw("one_pass", &PegasosOptions::one_pass)
       .def_rw("radius", &PegasosOptions::radius)
       .def_rw("batch_bias", &PegasosOptions::batch_bias)
+      .def_rw("from_start", &PegasosOptions::from_start)
       .def_rw("fixed_bias", &PegasosOptions::fixed_bias)
       .def_rw("on_loss", &PegasosOptions::on_loss)
       .def_rw("tail", &PegasosOptions::tail)

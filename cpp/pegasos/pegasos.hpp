@@ -30,6 +30,7 @@ struct PegasosOptions {
   bool to_the_end = false;  // take all steps whatever the gap, certify once
   bool one_pass = false;    // partial_fit: each row once, the last batch may be short, no certificate
   Steps eta = {};
+  bool from_start = false;          // w_1 is not zero
   double radius = 0;                // project onto this ball after every step; 0: do not
   bool batch_bias = false;          // eq. 24: each batch with the b that suits it best
   bool fixed_bias = false;          // b stays as it is: one point of the search of eq. 25
@@ -145,7 +146,7 @@ class PegasosSolver {
   void move(int64_t t, int64_t k) {
     const double eta = o_.eta(p_.lam, t);
     if (plain_) {
-      if (t + o_.eta.late == 1) clear_start();
+      if (t + o_.eta.late == 1 && o_.from_start) clear_start();
       w_.set_c(eta);  // w <- (1 - eta lam) w
     } else if (1 - eta * p_.lam == 0 || (t == 1 && o_.eta.kind == Steps::Kind::pegasos)) {
       clear_start();  // 1/lam * lam may be rounded to something else than 1

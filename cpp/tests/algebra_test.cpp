@@ -41,7 +41,7 @@ std::vector<double> newton_change(int64_t dim, int64_t copies) {
   std::vector<double> ridge(size, 0.1), gradient(size), change;
   for (int64_t j = 0; j < d; ++j) gradient[size_t(j)] = 1 + double(j % 4);
   gradient.back() = 2;
-  CHECK(system.build(rows, ridge));
+  CHECK(system.build(rows, ridge, false));
   CHECK(system.solve(gradient, change));
   change[size_t(d)] = change.back();  // the bias, wherever it was
   change.resize(size_t(d + 1));

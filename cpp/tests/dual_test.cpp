@@ -33,7 +33,7 @@ double dual_of(const Problem<Rows>& p, const std::vector<double>& a) {
   Team team(1);
   Watch watch(0, forever, {});
   const std::vector<double> w(size_t(p.rows.dim()));
-  return certify(p, Hinge{}, w, [&](int64_t i, double) { return a[size_t(i)]; }, team, watch)->dual;
+  return certify(p, Hinge{}, w, [&](int64_t i) { return a[size_t(i)]; }, team, watch)->dual;
 }
 
 struct Solved {
@@ -111,15 +111,15 @@ TEST(newton_steps_close_the_gap_on_columns_of_any_scale) {
   const Hinge hinge;
   Team team(1);
   Watch watch(0, forever, {});
-  Newton newton(p, hinge, watch);
+  Newton newton(p, hinge, 1.0, watch);
   std::vector<double> w(6), a(60);
   CHECK(newton.prepare());
   double gap = 1;
   for (double curvature = 0.1; curvature > 1e-9; curvature /= 10) {
-    CHECK(newton.step(w, a, curvature) > 0);
+    CHECK(newton.step(w, a, curvature, 40) > 0);
     for (int64_t i = 0; i < 60; ++i) CHECK(hinge.feasible(a[size_t(i)], p.y[i]) == a[size_t(i)]);
     const auto found =
-        certify(p, hinge, std::span<const double>(w), [&](int64_t i, double) { return a[size_t(i)]; }, team, watch);
+        certify(p, hinge, std::span<const double>(w), [&](int64_t i) { return a[size_t(i)]; }, team, watch);
     gap = found->objective - found->dual;
     CHECK(gap >= -1e-12);
   }

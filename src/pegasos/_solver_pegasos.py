@@ -265,6 +265,7 @@ class Pegasos(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type 
             steps = math.ceil(stop.max_epochs * problem.m / k) if stop.max_epochs < 1e18 else _MOST_STEPS
         o = _core.PegasosOptions()
         o.k, o.seed = k, seed
+        o.from_start = t == 0 and not (isinstance(self.start, str) and self.start == "zero")
         o.set_sampling(self.sampling)
         o.steps = min(t + int(steps), _MOST_STEPS)
         o.tol, o.to_the_end, o.one_pass = stop.tol * problem.at_zero, self.T is not None, stop.one_pass
