@@ -232,6 +232,7 @@ class PegasosSolver {
   }
 
   void write_output() {
+    if (state_.out.empty()) return;  // steps alone were asked for
     if (!best_.empty())
       std::copy(best_.begin(), best_.end(), state_.out.begin());
     else if (o_.tail > 0 && average_.count() > 0)

@@ -114,8 +114,7 @@ Operations operations_of(const Shape& shape) {
   Sampler(shape.sampling, 3, {shape.m}).fill(0, picks);
   for (const auto& pick : picks) counts.open(pick.row);
 
-  std::vector<double> out(v.span().size());
-  PegasosState state{v.span(), counts.span(), out};
+  PegasosState state{v.span(), counts.span(), {}};  // no output: steps alone
   const PegasosOptions options{.k = shape.k,
                                .sampling = shape.sampling,
                                .seed = 3,
