@@ -111,20 +111,21 @@ Operations operations_of(const Shape& shape) {
   for (int64_t j = 0; j < shape.non_zeros; ++j) v.open(j);
   v.open(shape.d);  // the bias
   std::vector<Sampler::Pick> picks(size_t(steps * shape.k));
-  Sampler(shape.sampling, 3, {shape.m}).fill(0, picks);
+  Sampler(shape.sampling, 3, {shape.m}).fill(uint64_t(shape.m), picks);  // one pass begins at t m
   for (const auto& pick : picks) counts.open(pick.row);
 
-  std::vector<double> out(v.span().size());
-  PegasosState state{v.span(), counts.span(), out};
+  PegasosState state{v.span(), counts.span(), {}};  // nothing to hand out: that reads all of w, once in a fit
+  state.t = 1;  // step 1, once in a fit, clears what was there
+  state.c = 1 / p.lam;
   const PegasosOptions options{.k = shape.k,
                                .sampling = shape.sampling,
                                .seed = 3,
-                               .steps = steps,
+                               .steps = steps + 1,
                                .one_pass = true};  // one_pass: steps, no certificate
   Watch watch(0, std::numeric_limits<double>::infinity(), {});
   Team team(1);
   PegasosSolver(p, Hinge{}, options, state, team, watch).run([](const Checkpoint&) { return true; });
-  CHECK(state.t == steps);
+  CHECK(state.t == steps + 1);
   return seen;
 }
 
