@@ -172,9 +172,8 @@ class Pegasos(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type 
         """Minimise; `start.steps` steps have been taken already."""
         if problem.bias == "search" and not stop.one_pass:
             zero = Start(np.zeros(problem.dim))
-            return search_bias(
-                lambda stop, b: self._run(problem, stop, zero, seed, b), problem, stop, self.T, start.steps
-            )
+            at_bias = lambda stop, b: self._run(problem, stop, zero, seed, b)  # noqa: E731
+            return search_bias(at_bias, problem, stop, self.T, start.steps)
         return self._run(problem, stop, start, seed, None)
 
     def _run(self, problem: Problem, stop: Stop, start: Start, seed: int, b: float | None) -> Fit:
