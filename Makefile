@@ -7,16 +7,20 @@ CPP := $(shell find cpp -name '*.[ch]pp')
 SANITIZE := -std=c++20 -g -O1 -ffp-contract=off -fsanitize=address,undefined -fno-sanitize-recover=all \
   -fno-omit-frame-pointer -Wall -Wextra -Wconversion -Werror -pthread -Icpp
 
-.PHONY: help demo test lint format unit sanitize sanitize-threads bench bench-peers picture clean
+.PHONY: help demo examples test lint format unit sanitize sanitize-threads bench bench-peers picture clean
 
 help:
 	@echo "make demo      set up, train on generated text, compare with scikit-learn, save demo.png"
+	@echo "make examples  draw the pictures of docs/variants.md again"
 	@echo "make test      set up, lint, sanitized core tests, the whole test suite"
 	@echo "make bench-peers   install the peers, measure against them (about 25 minutes)"
 	@echo "make lint | unit | sanitize | sanitize-threads | format | bench | picture | clean"
 
 demo: $(VENV)/.installed $(VENV)/.demo
 	$(PY) examples/demo.py
+
+examples: $(VENV)/.installed $(VENV)/.demo
+	@for script in examples/plot_*.py; do $(PY) $$script || exit 1; done
 
 test: lint sanitize unit
 

@@ -106,6 +106,7 @@ class Twin:
         radius = math.sqrt(1 / lam) if solver.projection else np.inf  # f(0) = 1
         cut = min(1.0, radius / max(np.linalg.norm(w), 1e-300))
         self.W.append(cut * w)
+        self.projected = cut < 1
         self.log_scale += math.log(shrink * cut) if shrink else 0.0
         self.parts *= shrink
         np.add.at(self.parts, A, -eta / len(A) * slopes)

@@ -9,46 +9,13 @@
 #include "pegasos/pegasos.hpp"
 #include "pegasos/rows.hpp"
 #include "pegasos/validate.hpp"
+#include "small.hpp"
 
 using namespace pegasos;
 
 namespace {
 
 constexpr double forever = std::numeric_limits<double>::infinity();
-
-// A small problem in dense and sparse form; arrays have exactly the size they need, so that ASan sees every overrun.
-template <class T, class I>
-struct Small {
-  static constexpr int64_t m = 37, d = 11;
-  std::vector<T> dense, data;
-  std::vector<I> indices;
-  std::vector<int32_t> narrow{0};
-  std::vector<int64_t> wide{0};
-  std::vector<int32_t> codes;
-
-  Small() {
-    const Stream draws(7);
-    uint64_t n = 0;
-    for (int64_t i = 0; i < m; ++i) {
-      double sum = 0;
-      for (int64_t j = 0; j < d; ++j) {
-        const bool there = i % 9 != 3 && draws.below(n++, 3) == 0;  // some rows are empty
-        const T x = there ? T(draws.uniform(n++) - 0.5) : T(0);
-        dense.push_back(x);
-        if (there) data.push_back(x), indices.push_back(I(j)), sum += double(x) * (j % 2 == 0 ? 1 : -1);
-      }
-      narrow.push_back(int32_t(data.size()));
-      wide.push_back(int64_t(data.size()));
-      codes.push_back(sum > 0 ? 1 : 0);
-    }
-    data.shrink_to_fit(), indices.shrink_to_fit(), dense.shrink_to_fit();
-  }
-  DenseRows<T> dense_rows() const { return {dense.data(), m, d, 1}; }
-  CsrRows<T, I> csr(bool use_wide) const {
-    return {
-        data.data(), indices.data(), use_wide ? Indptr{nullptr, wide.data()} : Indptr{narrow.data(), nullptr}, m, d, 1};
-  }
-};
 
 template <class Rows>
 std::vector<double> fit(const Rows& rows, const std::vector<int32_t>& codes, const PegasosOptions& options,
@@ -75,7 +42,7 @@ std::vector<double> fit(const Rows& rows, const std::vector<int32_t>& codes, con
 template <class T, class I>
 void dense_equals_sparse() {
   const Small<T, I> small;
-  for (const Sampling sampling : {Sampling::iid, Sampling::permutation, Sampling::blocks})
+  for (const Sampling sampling : every_sampling)
     for (const int64_t k : {int64_t{1}, int64_t{5}, Small<T, I>::m}) {
       PegasosOptions options{.k = k, .sampling = sampling, .seed = 3, .steps = 200, .to_the_end = true};
       const auto a = fit(small.dense_rows(), small.codes, options);
@@ -99,7 +66,7 @@ TEST(rows_of_weight_zero_are_never_read) {
   auto spoiled = small;
   for (size_t i = 0; i < s.size(); i += 2)
     std::fill_n(spoiled.dense.begin() + int64_t(i) * small.d, small.d, std::numeric_limits<double>::quiet_NaN());
-  for (const Sampling sampling : {Sampling::iid, Sampling::permutation, Sampling::blocks}) {
+  for (const Sampling sampling : every_sampling) {
     const PegasosOptions options{.k = 2, .sampling = sampling, .seed = 3, .steps = 300, .to_the_end = true};
     CHECK(fit(small.dense_rows(), small.codes, options, s) == fit(spoiled.dense_rows(), small.codes, options, s));
   }
@@ -107,7 +74,7 @@ TEST(rows_of_weight_zero_are_never_read) {
 
 TEST(every_epoch_visits_every_row_once) {
   for (const int64_t m : {1, 2, 31, 32, 33, 1000, 70'001})
-    for (const Sampling sampling : {Sampling::permutation, Sampling::blocks}) {
+    for (const Sampling sampling : {Sampling::permutation, Sampling::fixed, Sampling::blocks}) {
       Sampler sampler(sampling, 5, {m});
       std::vector<Sampler::Pick> picks(size_t(m) * 3);
       sampler.fill(0, picks);

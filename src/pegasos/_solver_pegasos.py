@@ -48,15 +48,17 @@ class Pegasos(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type 
     Parameters
     ----------
     k : int, default=1
-        Rows per step. The stream of rows is cut every k, across the ends of epochs.
+        Rows per step. The stream of rows is cut every k, across the ends of epochs. With bias="batch" a small k is
+        biased: the best b of a few rows is not that of all.
     T : int or None, default=None
         Take exactly this many steps. `tol` and `max_epochs` are then ignored; `gap_` is still computed, at the end.
     sampling : {"blocks", "permutation", "fixed", "iid", "subsets"}, default="blocks"
         The order of the rows. "iid" draws each row independently, as the papers' theorems ask; its certificate is
-        valid but loose. "subsets" draws k distinct rows for each step, all subsets alike. "permutation" shuffles all
-        rows anew each epoch, "fixed" uses one permutation again and again. "blocks" shuffles buckets of up to 32
-        consecutive rows and the rows inside each: as good as a permutation in every measurement, and two to three
-        times faster on data larger than the cache.
+        valid but loose (on 20,000 texts, lam=1e-4: 0.13, 0.05, 0.02, 0.009 after 1, 4, 16, 64 epochs, where
+        "permutation" has 0.06, 0.01, 0.002, 0.0005). So is that of "subsets", which draws k distinct rows for each
+        step, all subsets alike. "permutation" shuffles all rows anew each epoch, "fixed" uses one permutation again and
+        again. "blocks" shuffles buckets of up to 32 consecutive rows and the rows inside each: as good as a permutation
+        in every measurement, and two to three times faster on data larger than the cache.
     step : {"pegasos", "norma"} or float, default="pegasos"
         Step size: 1/(lam t), p/(lam sqrt(t)), or a constant below 1/lam.
     p : float or None, default=None
@@ -66,20 +68,21 @@ class Pegasos(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type 
         Whether to project w onto the ball of radius sqrt(f(0)/lam) after each step; always on in the 2007 paper.
     start : {"zero", "random"} or array of shape (n_features,), default="zero"
         w_1. With step="pegasos" it only decides which rows count as loss in step 1, since that step multiplies w by
-        1 - 1/1 = 0; it matters for the other step sizes. "random": a random direction, a length of at most 1/sqrt(lam).
+        1 - 1/1 = 0; it matters for the other step sizes. To go on from a w use `warm_start` or `partial_fit`, which
+        continue with step t + 1. "random": a random direction, a length of at most 1/sqrt(lam).
     output : {"last", "average", "tail", "random", "best"}, default="last"
         The last w, the average of all, the average of the last part, w at a random step, or the best of several random
-        steps by objective. The last two need T.
+        steps by objective. The last two need T. `objective_` and `gap_` belong to what is returned.
     attempts : int, default=3
         Random steps for output="best". Where the paper's footnote allows a sample of 1/(lam tol) rows to compare them,
         that is used; `objective_` is exact.
     tail : float, default=0.5
         Part of the steps averaged by output="tail", in (0, 1]. Without T it reaches back to the last certificate at
-        most.
+        most, in a warm start to its beginning.
     advance : {"always", "on_loss"}, default="always"
-        "on_loss": steps without a loss change nothing, and t does not count them. Their limit is the optimum for lam
-        times the share of such steps, not that of f: `gap_` stays honest and does not vanish. T and max_epochs count
-        all steps.
+        "on_loss": steps without a loss change nothing, and t does not count them. The limit is the optimum for lam
+        times the share of the steps that have a loss, not that of f: `gap_` stays honest and does not vanish (0.3 on
+        20,000 texts, lam=1e-4). T and max_epochs count all steps.
 
     Notes
     -----
@@ -171,9 +174,8 @@ class Pegasos(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type 
         """Minimise; `start.steps` steps have been taken already."""
         if problem.bias == "search" and not stop.one_pass:
             zero = Start(np.zeros(problem.dim))
-            return search_bias(
-                lambda stop, b: self._run(problem, stop, zero, seed, b), problem, stop, self.T, start.steps
-            )
+            at_bias = lambda stop, b: self._run(problem, stop, zero, seed, b)  # noqa: E731
+            return search_bias(at_bias, problem, stop, self.T, start.steps)
         return self._run(problem, stop, start, seed, None)
 
     def _run(self, problem: Problem, stop: Stop, start: Start, seed: int, b: float | None) -> Fit:

@@ -33,9 +33,11 @@ class PegasosClassifier(ClassifierMixin, LinearModel):  # type: ignore[misc]
         The loss of a row: max(0, 1 - z), where z = y (<w, x> + b).
     bias : {"regularized", "free", "batch", "search", "none"}, default="regularized"
         "regularized" gives every row a constant feature of 1, so that b is part of w and of the penalty. "free" does
-        not penalise b (eq. 23 of the paper, as in SVC). "batch" (eq. 24) and "search" (eq. 25) are the paper's other
-        ways to the same optimum, for the hinge: the best b of each batch of `Pegasos(k=...)`, biased for small k, and
-        an outer loop over b. "none" keeps b at 0. All but "regularized" and "none" end with the exact b over all rows.
+        not penalise b, as in SVC: exact with "auto" and "sdca", while Pegasos gives b steps of its own, 1/sqrt(t) long.
+        "batch" and "search" are two other ways of Pegasos to the same problem: each batch of k > 1 rows with the b that
+        suits it best, which stays off the minimum for small k however long it trains; or a search for b around fits
+        with b held fixed, eight trials that share `max_epochs` (with T: trials of T steps each). All three end with the
+        exact b over all rows, in `partial_fit` with the running one. "none" keeps b at 0.
     class_weight : dict, "balanced" or None, default=None
         Weight of each class, multiplied with `sample_weight`. "balanced" gives every class the same total weight.
     costs : None

@@ -26,6 +26,7 @@ SAMPLINGS = Pegasos._rules["sampling"].words
 SOLVERS = {
     **{f"{name} by default": solver for name, solver in solvers.NAMED.items()},
     **{f"pegasos {order}": functools.partial(Pegasos, sampling=order) for order in SAMPLINGS},
+    **{f"pegasos {order} k = 6": functools.partial(Pegasos, sampling=order, k=6) for order in SAMPLINGS},
     "pegasos k = 7": functools.partial(Pegasos, k=7),
     "pegasos iid k = 20": functools.partial(Pegasos, k=20, sampling="iid"),
     "pegasos 1 step": functools.partial(Pegasos, T=1),
@@ -41,6 +42,19 @@ SOLVERS = {
     "pegasos on loss": functools.partial(Pegasos, advance="on_loss", k=2),
 }
 CLASSES = (2, 3)
+
+
+def refused(bias, solver):
+    """tests/unit/test_refusals.py: a batch of one has no best b, and the ball of a projection holds the bias, too."""
+    method = SOLVERS[solver]()
+    return (bias == "batch" and getattr(method, "k", 1) == 1) or (getattr(method, "projection", False) and bias in FREE)
+
+
+def every_solver(names):
+    """Biases and solvers that go together."""
+    pairs = [(bias, solver) for bias in BIASES for solver in names if not refused(bias, solver)]
+    return pytest.mark.parametrize(("bias", "solver"), pairs)
+
 
 every_loss = pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.name)
 every_bias = pytest.mark.parametrize("bias", BIASES)
@@ -74,24 +88,16 @@ def per_class(values, n_classes):
 
 def fit(loss, bias, weights, kind, solver, n_classes, **params):
     X, codes = problem(n_classes)
-    method = SOLVERS[solver]()
-    if bias in ("batch", "search") and loss.name != "hinge":
-        pytest.skip("refused: two ways to the free bias of the hinge (tests/unit/test_refusals.py)")
-    if bias == "batch" and getattr(method, "k", 1) == 1:
-        pytest.skip("refused: a batch of one has no best b (tests/unit/test_refusals.py)")
-    if getattr(method, "projection", False) and bias in FREE:
-        pytest.skip("refused: projection bounds w with its bias inside (tests/unit/test_refusals.py)")
-    model = PegasosClassifier(lam=LAM, loss=loss.name, bias=bias, solver=method, random_state=3, **params)
+    model = PegasosClassifier(lam=LAM, loss=loss.name, bias=bias, solver=SOLVERS[solver](), random_state=3, **params)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # most are stopped early on purpose
         return model.fit(DATA[kind](X), codes, sample_weight=some_weights(weights, M))
 
 
 @every_loss
-@every_bias
+@every_solver(SOLVERS)
 @every_weights
 @pytest.mark.parametrize("kind", DATA)
-@pytest.mark.parametrize("solver", SOLVERS)
 @pytest.mark.parametrize("n_classes", CLASSES)
 def test_gap_bounds_the_distance_from_the_optimum(loss, bias, weights, kind, solver, n_classes):
     model = fit(loss, bias, weights, kind, solver, n_classes, tol=1e-3, max_epochs=25)
@@ -115,9 +121,8 @@ def test_gap_bounds_the_distance_from_the_optimum(loss, bias, weights, kind, sol
 
 
 @every_loss
-@every_bias
+@every_solver([name for name in SOLVERS if "step" not in name])
 @every_weights
-@pytest.mark.parametrize("solver", [name for name in SOLVERS if "step" not in name])
 @pytest.mark.parametrize("n_classes", CLASSES)
 def test_every_line_of_history_keeps_the_contract(loss, bias, weights, solver, n_classes):
     model = fit(loss, bias, weights, "dense", solver, n_classes, tol=1e-6, max_epochs=40)

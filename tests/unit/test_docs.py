@@ -53,6 +53,15 @@ def test_links_lead_somewhere(page: Path) -> None:
         assert not anchor or anchor in anchors(there), target
 
 
+def test_every_example_has_a_small_picture_that_a_page_shows():
+    names = sorted(path.stem.removeprefix("plot_") for path in ROOT.glob("examples/plot_*.py"))
+    assert names == ["averaging", "bias", "minibatch", "projection", "sampling_orders"]
+    shown = "".join(page.read_text(encoding="utf-8") for page in PAGES)
+    for name in names:
+        assert f"(images/{name}.png)" in shown
+        assert (ROOT / "docs" / "images" / f"{name}.png").stat().st_size < 150_000
+
+
 @pytest.fixture(scope="module")
 def data():
     X, y = datasets.make_binary(400, 10, noise=0.1, random_state=0)
@@ -137,17 +146,19 @@ def test_lam_is_alpha_for_sgd_and_alpha_m_over_the_sum_of_weights(data, weighted
     assert_same_problem(ours, value(sgd(alpha), X, y, lam, s), value(sgd(2 * alpha), X, y, lam, s))
 
 
-def test_a_constant_column_of_10_comes_close_to_the_free_intercept_of_svc(data):
-    X, y, _ = data
-    lam = 1 / (C * len(y))
-    free = SVC(kernel="linear", C=C, tol=1e-6).fit(X, y)
-    least = value(free, X, y, lam, penalty_of_b=0)
-    ours = PegasosClassifier(lam=lam, bias="none", random_state=0).fit(np.column_stack([X, np.full(len(y), 10.0)]), y)
-    assert ours.dual_objective_ <= least + lam / 2 * (free.intercept_[0] / 10) ** 2
-    ours.intercept_, ours.coef_ = 10 * ours.coef_[:, -1], ours.coef_[:, :-1]
-    assert least <= value(ours, X, y, lam, penalty_of_b=0) <= least + 1e-3
-    exact = PegasosClassifier(lam=lam, bias="free", random_state=0).fit(X, y)
-    assert exact.objective_ == pytest.approx(least, abs=1e-6)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_bias_free_is_the_intercept_of_svc(data, weighted):
+    X, y, s = data
+    s = s if weighted else None
+    lam = 1 / (C * (len(y) if s is None else s.sum()))
+    ours = PegasosClassifier(lam=lam, bias="free", random_state=0).fit(X, y, sample_weight=s)
+    right, wrong = (
+        value(SVC(kernel="linear", C=c, tol=1e-6).fit(X, y, sample_weight=s), X, y, lam, s, penalty_of_b=0)
+        for c in (C, 2 * C)
+    )
+    assert_same_problem(ours, right, wrong)
+    other = PegasosClassifier(lam=lam, random_state=0).fit(X, y, sample_weight=s)
+    assert value(other, X, y, lam, s, penalty_of_b=0) > right  # the default is another problem
 
 
 def test_scaling_all_weights_changes_nothing(data):

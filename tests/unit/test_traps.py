@@ -145,6 +145,24 @@ def test_rows_that_cancel_leave_the_right_norm(size, k, step):
     assert np.sum(np.linalg.norm(twin.W, axis=1) > 0.999 / math.sqrt(lam)) > 10  # it was projected, often
 
 
+@pytest.mark.parametrize("size", [1e5, 1e6, 1e7])
+def test_a_batch_that_cancels_is_projected_to_the_ball(size):
+    """All rows in one step: the sum climbs to 1e6 times what is left of it. A norm without a digit left would miss the
+    ball by 1e-4 and more.
+    """
+    rng = np.random.default_rng(0)
+    half = size * rng.choice([-1.0, 1.0], (20, 4))
+    X = np.concatenate([half, half + rng.standard_normal((20, 4))])
+    y = np.repeat([1.0, -1.0], 20)
+    on_the_ball = 0
+    for T in range(1, 20):
+        model = model_of(1e-6, T=T, k=40, projection=True, sampling="permutation").fit(X, y)
+        if Twin(model, 4).fit(X, y).projected:
+            on_the_ball += 1
+            assert np.linalg.norm(model.coef_) == pytest.approx(1e3, rel=1e-11)
+    assert on_the_ball > 5
+
+
 # --- the counters ----------------------------------------------------------------------------------------------------
 
 FAR = [2**31 - 5, 2**32 - 5, 10**10, 2**53 - 5]

@@ -14,6 +14,8 @@ from variants import LAM, OPTIONS, D, all_pairs, draw, model_of, pairs_of
 M = 40
 BIASES, OUTPUTS = OPTIONS["bias"], OPTIONS["output"]
 every_bias, every_output = pytest.mark.parametrize("bias", BIASES), pytest.mark.parametrize("output", OUTPUTS)
+not_search = pytest.mark.parametrize("bias", [bias for bias in BIASES if bias != "search"])  # it starts from zero
+without_T = pytest.mark.parametrize("output", [output for output in OUTPUTS if output not in ("random", "best")])
 
 
 def close(a, b):
@@ -76,12 +78,10 @@ def test_every_pair_of_values_was_tried():
     assert not all_pairs() - seen
 
 
-@every_bias
+@not_search
 @every_output
 def test_a_warm_start_goes_on_with_all_of_it(bias, output):
     """Iterate, running bias, count of losses, averages and what each row contributed; with another lam as well."""
-    if bias == "search":
-        pytest.skip("every search starts from zero: test_bias_search.py")
     for seed, c in enumerate(combos(bias, output, 12)):
         given, X, y, s = data(c, seed)
         model = model_of(c, 41, seed, warm_start=True).fit(given, y, sample_weight=s)
@@ -97,10 +97,8 @@ def test_a_warm_start_goes_on_with_all_of_it(bias, output):
 
 
 @every_bias
-@every_output
+@without_T
 def test_partial_fit_goes_on_with_all_of_it(bias, output):
-    if output in ("random", "best"):
-        pytest.skip("refused: they stop at random steps out of T (test_refusals.py)")
     for seed, c in enumerate(combos(bias, output, 20)):
         given, X, y, s = data(c, seed)
         model = model_of(c, None, seed)
@@ -118,7 +116,7 @@ def test_partial_fit_goes_on_with_all_of_it(bias, output):
 
 
 @every_bias
-@pytest.mark.parametrize("output", [o for o in OUTPUTS if o not in ("random", "best")])
+@without_T
 def test_partial_fit_goes_on_after_fit(bias, output):
     """Also after a fit without warm_start: with the iterate and its average, not from what was returned."""
     for seed, c in enumerate(combos(bias, output, 8)):
@@ -134,8 +132,8 @@ def test_partial_fit_goes_on_after_fit(bias, output):
         assert model.n_steps_ == twin.t
 
 
-@pytest.mark.parametrize("bias", [bias for bias in BIASES if bias != "search"])
-@pytest.mark.parametrize("output", [o for o in OUTPUTS if o not in ("random", "best")])
+@not_search
+@without_T
 def test_every_certificate_is_the_twin_at_that_step(bias, output):
     """Without T. A tail then reaches back to the certificate before at most."""
     for seed, c in enumerate(combos(bias, output, 5)):
