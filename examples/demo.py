@@ -153,13 +153,14 @@ def main() -> None:
     print(f"Problem: f(w) = {LAM:g}/2 ||w||^2 + mean hinge loss, no bias; one thread; each fit timed as a whole\n")
     finished = [ours(data, tol=1e-3), ours(data, tol=1e-4), sgd(data), liblinear(data)]
     print_table(finished)
-    our_runs = [ours(data, tol=1e-2), *finished[:2], ours(data, tol=1e-6, max_epochs=160)]
+    our_runs = [ours(data, tol=1e-2), *finished[:2], ours(data, tol=1e-5), ours(data, tol=1e-6)]
+    surest = ours(data, tol=1e-8)  # for its bound only: the others' proofs must not look better than they are
     peers = {
         "SGDClassifier": [sgd(data, n) for n in (1, 2, 4, 8, 16)],
         "LinearSVC": [*(liblinear(data, n) for n in (1, 2, 3, 4, 8)), finished[-1]],
     }
-    bound = max(r.model.dual_objective_ for r in our_runs)
-    print(f"\nThe optimum lies between {bound:.6f} and {min(r.objective for r in our_runs + finished):.6f}.")
+    bound = surest.model.dual_objective_
+    print(f"\nThe optimum lies between {bound:.6f} and {min(r.objective for r in [surest, *finished]):.6f}.")
     draw(our_runs, peers, bound)
     print(f"Picture: {PICTURE} ({time.perf_counter() - began:.0f} s in all)")
 

@@ -1,6 +1,7 @@
 // eta(t), the length of step t.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 
@@ -10,17 +11,16 @@ struct Steps {
   enum class Kind { pegasos, norma, constant };
   Kind kind = Kind::pegasos;
   double number = 0;  // p of norma, or the constant
-  int64_t late = 0;   // the first step is number 1 + late: unbounded slopes would throw step 1 to slope / lam
+  int64_t late = 0;   // unbounded slopes would throw step 1 to slope / lam: no step is longer than 1 / (lam late)
 
   double operator()(double lam, int64_t step) const {
-    const auto t = double(step + late);
     switch (kind) {
       case Kind::norma:
-        return number / (lam * std::sqrt(t));
+        return std::min(number / (lam * std::sqrt(double(step))), 1 / (lam * double(std::max<int64_t>(late, 1))));
       case Kind::constant:
         return number;
       default:
-        return 1 / (lam * t);
+        return 1 / (lam * double(step + late));
     }
   }
 };

@@ -12,15 +12,17 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "PegasosClassifier": "linear",
+    "PegasosRegressor": "regression",
     "Auto": "solvers",
     "Pegasos": "solvers",
     "SDCA": "solvers",
 }
-__all__ = ["SDCA", "Auto", "Pegasos", "PegasosClassifier", "datasets"]
+__all__ = ["SDCA", "Auto", "Pegasos", "PegasosClassifier", "PegasosRegressor", "datasets"]
 
 if TYPE_CHECKING:
     from . import datasets
     from .linear import PegasosClassifier
+    from .regression import PegasosRegressor
     from .solvers import SDCA, Auto, Pegasos
 
 

@@ -114,11 +114,15 @@ class Problem:
             parameter=self.parameter,
         )
 
+    @property
+    def largest_share(self) -> float:
+        """The largest weight, relative to the mean."""
+        return 1.0 if self.weights.s is None else float(self.weights.s.max()) * self.m / self.weights.total
+
     def check_scale(self) -> None:
         """Refuse rows so long that w itself could overflow: ||w|| <= R / lam times the largest share of a row."""
-        share = 1.0 if self.weights.s is None else float(self.weights.s.max()) * self.m / self.weights.total
         with np.errstate(over="ignore"):
-            reach = np.float64(share) ** 2 / self.lam
+            reach = np.float64(self.largest_share) ** 2 / self.lam
             if np.isfinite(self.rows.norm2_bound * reach):
                 return
             largest = self.rows.largest_norm2()

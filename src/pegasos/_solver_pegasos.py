@@ -60,7 +60,9 @@ class Pegasos(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type 
         again. "blocks" shuffles buckets of up to 32 consecutive rows and the rows inside each: as good as a permutation
         in every measurement, and two to three times faster on data larger than the cache.
     step : {"pegasos", "norma"} or float, default="pegasos"
-        Step size: 1/(lam t), p/(lam sqrt(t)), or a constant below 1/lam.
+        Step size: 1/(lam t), p/(lam sqrt(t)), or a constant below 1/lam. For the squared losses, whose slopes are not
+        bounded, 1/(lam (t + t0)) with t0 = L R^2/lam, where R is the length of the longest row and L = 2, and no step
+        above 1/(L R^2).
     p : float or None, default=None
         For step="norma", in (0, 1]. None: the best by NORMA's bound, 0.5 sqrt(2 + 0.5 / sqrt(T)) when T is given,
         else 1/sqrt(2).
@@ -157,6 +159,12 @@ class Pegasos(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type 
             raise ValueError(
                 f"a constant step must be below 1/lam = {1 / problem.lam:g}, or w would not shrink; got {self.step:g}."
             )
+        late = self._late(problem)
+        if not isinstance(self.step, str) and float(self.step) * problem.lam * late > 1:
+            raise ValueError(
+                f"a constant step must be at most {1 / (problem.lam * late):.3g} with loss={problem.loss!r}, whose "
+                f"slope is not bounded, or w would explode on these rows; got {self.step:g}."
+            )
         if self.projection and problem.bias not in ("none", "regularized"):
             raise ValueError(
                 f"projection=True bounds w with its bias inside; with bias={problem.bias!r} set it to False."
@@ -212,7 +220,7 @@ class Pegasos(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type 
         plain = self.step == "pegasos" and not self.projection
         run = memory.running if memory is not None else None
         counted = run.hits if run is not None and self.advance == "on_loss" else t
-        late = 0 if losses.NAMED[problem.loss].bounded_slope else self._late(problem)
+        late = self._late(problem)
         c = 1.0 / (problem.lam * (counted + late)) if counted + late and plain else 1.0
         v = start.w / c if t else self._first(problem, seed)
         b = float(start.w[-1]) if problem.free_bias and t else 0.0
@@ -271,11 +279,8 @@ class Pegasos(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type 
         o.set_sampling(self.sampling)
         o.steps = min(t + int(steps), _MOST_STEPS)
         o.tol, o.to_the_end, o.one_pass = stop.tol * problem.at_zero, self.T is not None, stop.one_pass
-        late = 0 if losses.NAMED[problem.loss].bounded_slope else self._late(problem)
-        if isinstance(self.step, str):
-            o.set_step(self.step, self._p(), late)
-        else:
-            o.set_step("constant", float(self.step), late)
+        kind, number = (self.step, self._p()) if isinstance(self.step, str) else ("constant", float(self.step))
+        o.set_step(kind, number, self._late(problem))
         if self.projection:
             o.radius = math.sqrt(problem.at_zero / problem.lam)
         o.batch_bias = problem.bias == "batch"
@@ -288,8 +293,11 @@ class Pegasos(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type 
     @staticmethod
     def _late(problem: Problem) -> int:
         """Step 1 takes w to slope / lam: with an unbounded slope steps begin at 1 + L R^2 / lam."""
-        reach = problem.rows.largest_norm2() + float(problem.bias == "regularized")
-        return min(math.ceil(losses.NAMED[problem.loss].smoothness * reach / problem.lam), 2**53)
+        loss = losses.NAMED[problem.loss]
+        if loss.bounded_slope:
+            return 0
+        reach = problem.rows.largest_norm2() + float(problem.bias != "none")
+        return min(math.ceil(loss.smoothness * reach * problem.largest_share / problem.lam), 2**53)
 
     def _p(self) -> float:
         if self.p is not None:

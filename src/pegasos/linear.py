@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
+from sklearn.utils.metaestimators import available_if
 
 from . import _core, losses
 from ._labels import Codes, encode
@@ -16,6 +17,10 @@ from ._problem import Floats, Problem, Stop, Weights
 from ._progress import with_callbacks
 from ._rules import LAM, Exactly, Flag, Integer, Level, Number, OneOf, OrNone
 from ._weights import row_weights
+
+
+def _has_chances(estimator: Any) -> bool:
+    return bool(estimator.loss == "log")
 
 
 class PegasosClassifier(ClassifierMixin, LinearModel):  # type: ignore[misc]
@@ -29,8 +34,8 @@ class PegasosClassifier(ClassifierMixin, LinearModel):  # type: ignore[misc]
     lam : float, default=1e-4
         Strength of the L2 penalty. From scikit-learn: ``lam = 1 / (C * n_rows)`` for SVC and LinearSVC,
         ``lam = alpha`` for SGDClassifier.
-    loss : {"hinge"}, default="hinge"
-        The loss of a row: max(0, 1 - z), where z = y (<w, x> + b).
+    loss : {"hinge", "squared_hinge", "log"}, default="hinge"
+        The loss of a row: max(0, 1 - z), its square, or log(1 + exp(-z)), where z = y (<w, x> + b).
     bias : {"regularized", "free", "batch", "search", "none"}, default="regularized"
         "regularized" gives every row a constant feature of 1, so that b is part of w and of the penalty. "free" does
         not penalise b, as in SVC: exact with "auto" and "sdca", while Pegasos gives b steps of its own, 1/sqrt(t) long.
@@ -107,7 +112,7 @@ class PegasosClassifier(ClassifierMixin, LinearModel):  # type: ignore[misc]
 
     _rules = {  # noqa: RUF012  # read only
         "lam": LAM,
-        "loss": OneOf(tuple(losses.CLASSIFICATION), later=("log", "squared_hinge", "multiclass_hinge", "multinomial")),
+        "loss": OneOf(tuple(losses.CLASSIFICATION), later=("multiclass_hinge", "multinomial")),
         "bias": OneOf(("regularized", "free", "batch", "search", "none")),
         "costs": Exactly(None),
         "tol": Number(0.0),
@@ -226,6 +231,22 @@ class PegasosClassifier(ClassifierMixin, LinearModel):  # type: ignore[misc]
         """
         scores = self._scores(X)
         return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    @available_if(_has_chances)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> Floats:
+        """The chance of each class, for loss="log": 1 / (1 + exp(-score)), scaled to sum to one with several classes.
+
+        Returns
+        -------
+        chances : ndarray of shape (n_rows, n_classes)
+        """
+        scores = self.decision_function(X)
+        chances = np.exp(-np.logaddexp(0.0, -scores))
+        if scores.ndim == 1:
+            return np.column_stack([np.exp(-np.logaddexp(0.0, scores)), chances])
+        total = chances.sum(axis=1, keepdims=True)
+        each: Floats = np.where(total > 0, chances / np.where(total > 0, total, 1.0), 1.0 / chances.shape[1])
+        return each
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The class of each row.

@@ -40,6 +40,18 @@ class NamedLoss:
     bounded_slope: bool = True
 
 
+def _unbounded(y: Array) -> tuple[Array, Array]:
+    return np.where(y > 0, 0.0, -np.inf), np.where(y > 0, np.inf, 0.0)
+
+
+def _entropy(p: Array) -> Array:
+    return np.where(p > 0, p * np.log(np.where(p > 0, p, 1.0)), 0.0)
+
+
+def _beyond(s: Array, y: Array, epsilon: float) -> Array:
+    return np.sign(s - y) * np.maximum(0.0, np.abs(s - y) - epsilon)
+
+
 HINGE = NamedLoss(
     name="hinge",
     value=lambda s, y: np.maximum(0.0, 1.0 - y * s),
@@ -48,8 +60,45 @@ HINGE = NamedLoss(
     dual_bounds=lambda y: (np.minimum(y, 0.0), np.maximum(y, 0.0)),
 )
 
-CLASSIFICATION: dict[str, NamedLoss] = {loss.name: loss for loss in (HINGE,)}
-REGRESSION: dict[str, NamedLoss] = {}
+SQUARED_HINGE = NamedLoss(
+    name="squared_hinge",
+    value=lambda s, y: np.maximum(0.0, 1.0 - y * s) ** 2,
+    slope=lambda s, y: -2.0 * y * np.maximum(0.0, 1.0 - y * s),
+    conjugate=lambda a, y: a * a / 4.0 - a * y,
+    dual_bounds=_unbounded,
+    smoothness=2.0,
+    bounded_slope=False,
+)
+
+LOG = NamedLoss(
+    name="log",
+    value=lambda s, y: np.logaddexp(0.0, -y * s),
+    slope=lambda s, y: -y * np.exp(-np.logaddexp(0.0, y * s)),
+    conjugate=lambda a, y: _entropy(a * y) + _entropy(1.0 - a * y),
+    dual_bounds=HINGE.dual_bounds,
+    smoothness=0.25,
+)
+
+EPSILON_INSENSITIVE = NamedLoss(
+    name="epsilon_insensitive",
+    value=lambda s, y, epsilon: np.abs(_beyond(s, y, epsilon)),
+    slope=lambda s, y, epsilon: np.sign(_beyond(s, y, epsilon)),
+    conjugate=lambda a, y, epsilon: epsilon * np.abs(a) - a * y,
+    dual_bounds=lambda y: (np.full_like(y, -1.0), np.full_like(y, 1.0)),
+)
+
+SQUARED_EPSILON_INSENSITIVE = NamedLoss(
+    name="squared_epsilon_insensitive",
+    value=lambda s, y, epsilon: _beyond(s, y, epsilon) ** 2,
+    slope=lambda s, y, epsilon: 2.0 * _beyond(s, y, epsilon),
+    conjugate=lambda a, y, epsilon: epsilon * np.abs(a) - a * y + a * a / 4.0,
+    dual_bounds=lambda y: (np.full_like(y, -np.inf), np.full_like(y, np.inf)),
+    smoothness=2.0,
+    bounded_slope=False,
+)
+
+CLASSIFICATION: dict[str, NamedLoss] = {loss.name: loss for loss in (HINGE, SQUARED_HINGE, LOG)}
+REGRESSION: dict[str, NamedLoss] = {loss.name: loss for loss in (EPSILON_INSENSITIVE, SQUARED_EPSILON_INSENSITIVE)}
 NAMED: dict[str, NamedLoss] = {**CLASSIFICATION, **REGRESSION}
 
 

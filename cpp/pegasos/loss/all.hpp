@@ -1,5 +1,6 @@
 // The list of losses. To add one:
-//   1. copy hinge.hpp; the concept below names its parts;
+//   1. copy hinge.hpp (classes) or epsilon_insensitive.hpp (numbers, and a parameter); the concept below names its
+//   parts;
 //   2. include it here and append it to Losses;
 //   3. give it a row in src/pegasos/losses.py and a line in CHANGELOG.md.
 // Solvers, certificates and contract tests pick it up from here.
@@ -11,7 +12,11 @@
 #include <type_traits>
 #include <utility>
 
+#include "epsilon_insensitive.hpp"
 #include "hinge.hpp"
+#include "log.hpp"
+#include "squared_epsilon_insensitive.hpp"
+#include "squared_hinge.hpp"
 
 namespace pegasos {
 
@@ -36,7 +41,7 @@ concept Loss = requires(const L loss, double s, double y, double a) {
 
 template <Loss... L>
 struct List {};
-using Losses = List<Hinge>;
+using Losses = List<Hinge, SquaredHinge, Log, EpsilonInsensitive, SquaredEpsilonInsensitive>;
 
 namespace detail {
 template <Loss L>
