@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from pegasos import PegasosClassifier, _core, datasets
+from pegasos._problem import Problem, Weights
 
 LAMBDAS = (1e-4, 1e-5, 1e-6)
 NAMES = ("generated", "arxiv", "covertype")
@@ -50,8 +51,7 @@ class Data:
 
     def problem(self, lam: float) -> _core.Problem:
         """No bias: the one convention that means the same to everybody."""
-        weights = {"s": None, "listed": None, "total": float(len(self.y))}
-        return _core.Problem(self.rows, bias=0.0, codes=self.codes, positive=1, lam=lam, loss="hinge", **weights)
+        return Problem(self.rows, self.codes, Weights.of(None, len(self.y)), lam, "hinge", "none").native()
 
     def objective(self, w: Any, lam: float) -> float:
         """f(w) in float64, by the same code for everybody."""
