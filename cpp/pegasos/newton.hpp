@@ -51,6 +51,9 @@ class Newton {
     return true;
   }
 
+  // A step that should have helped did not: more digits may, or fewer, whose lost pivots damp.
+  void change_precision() { precise_ = !precise_; }
+
   // Row visits since the last call.
   int64_t take_visits() { return std::exchange(visits_, 0); }
 
@@ -138,7 +141,7 @@ class Newton {
       if (soft > 0) free_.push_back({int64_t(i), share(i) * soft});
     }
     for (size_t j = 0; j < ridge_.size(); ++j) ridge_[j] = penalty(j) + damping * spread_[j];
-    if (!system_.build(free_, ridge_, uneven_) || !system_.solve(gradient_, change_)) return false;
+    if (!system_.build(free_, ridge_, uneven_, precise_) || !system_.solve(gradient_, change_)) return false;
     change_scores_.resize(a.size());
     return scores(change_, change_scores_);
   }
@@ -202,7 +205,7 @@ class Newton {
   std::vector<double> spread_, ridge_;
   std::vector<double> centre_, scores_, gradient_, change_, change_scores_;
   int64_t visits_ = 0;
-  bool go_on_ = true, uneven_ = false;
+  bool go_on_ = true, uneven_ = false, precise_ = false;
 };
 
 }  // namespace pegasos

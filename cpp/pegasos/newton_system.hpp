@@ -10,19 +10,15 @@
 
 #include "certificate.hpp"
 #include "cholesky.hpp"
+#include "precise_system.hpp"
 #include "problem.hpp"
 
 namespace pegasos {
 
-struct FreeRow {
-  int64_t i;
-  double weight;
-};
-
 template <class Rows>
 class NewtonSystem {
  public:
-  NewtonSystem(const Problem<Rows>& problem, Watch& watch) : p_(problem), watch_(watch) {}
+  NewtonSystem(const Problem<Rows>& problem, Watch& watch) : p_(problem), watch_(watch), precise_(problem, watch) {}
 
   // Operations of one build and solve with that many free rows.
   static double cost(const Problem<Rows>& p, double rows) {
@@ -34,11 +30,15 @@ class NewtonSystem {
   }
 
   // uneven: columns differ so much in scale that, over the rows, large ones would drown small ones. Over the features
-  // scaling makes them equal.
-  bool build(std::span<const FreeRow> rows, std::span<const double> ridge, bool uneven) {
+  // scaling makes them equal. precise: double has shown to be too short.
+  bool build(std::span<const FreeRow> rows, std::span<const double> ridge, bool uneven, bool precise) {
     rows_ = rows;
     ridge_ = ridge;
     const double n = double(rows.size()), dim = double(p_.rows.dim());
+    if (PreciseSystem<Rows>::cost(n, dim) < (precise ? 3e7 : n < dim ? 0 : 3e5)) {
+      way_ = Way::precise;
+      return precise_.build(rows, ridge);
+    }
     if (n <= most && n < dim && dim > (uneven ? most : 300)) {
       way_ = Way::rows;
       return build_over_rows();
@@ -56,14 +56,17 @@ class NewtonSystem {
   bool solve(std::span<const double> gradient, std::vector<double>& change) {
     change.assign(gradient.size(), 0.0);
     if (way_ == Way::gradients) return conjugate_gradients(gradient, change);
+    if (way_ == Way::precise) {
+      precise_.solve(gradient, change);
+      return true;
+    }
     std::vector<double> left(gradient.begin(), gradient.end()), product, correction;
     for (int round = 0; round < 2; ++round) {  // the second round refines what rounding left
       correction.assign(left.begin(), left.end());
-      if (way_ == Way::features) {
+      if (way_ == Way::features)
         factor_.solve(correction);
-      } else {
+      else
         solve_over_rows(correction);
-      }
       for (size_t j = 0; j < change.size(); ++j) change[j] += correction[j];
       if (round == 0) {
         multiply(change, product);
@@ -75,7 +78,7 @@ class NewtonSystem {
 
  private:
   static constexpr double most = 3000;
-  enum class Way { rows, features, gradients };
+  enum class Way { rows, features, precise, gradients };
 
   void multiply(std::span<const double> x, std::vector<double>& out) const {
     out.resize(x.size());
@@ -162,7 +165,8 @@ class NewtonSystem {
   Watch& watch_;
   std::span<const FreeRow> rows_;
   std::span<const double> ridge_;
-  Cholesky factor_;
+  Cholesky<double> factor_;
+  PreciseSystem<Rows> precise_;
   Way way_ = Way::features;
   std::vector<double> diagonal_;
 };

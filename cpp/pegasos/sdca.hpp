@@ -231,12 +231,14 @@ class DualSolver {
         if (!L::smooth) curvature = std::max(curvature / (rounds < 4 ? 100 : rounds < 12 ? 10 : 3), 1e-12);
       } else if (rounds < 40) {  // solved, but too small a step to show
         ++failures;
+        newton_.change_precision();
         curvature /= 10;
       } else {
         ++failures;
         std::copy(state_.a.begin(), state_.a.end(), a.begin());
         std::copy(kept_w.begin(), kept_w.end(), w.begin());
         curvature *= 10;
+        newton_.change_precision();
       }
     }
     if (!rebuild()) return false;
