@@ -10,10 +10,10 @@ import warnings
 import numpy as np
 import pytest
 from exact import joint_optimum
-from problems import DATA, some_weights
+from problems import DATA, METHODS, some_weights
 from reference import mean, with_bias
 
-from pegasos import Pegasos, PegasosClassifier, _core, losses, solvers
+from pegasos import PegasosClassifier, _core, losses
 
 K, LAM, M = 4, 0.03, 40
 COSTS = np.array([[0, 1, 2, 0.5], [1, 0, 1, 1], [3, 0, 0, 1], [1, 1, 0.5, 0]], dtype=float)
@@ -147,23 +147,6 @@ def test_the_dual_step_is_the_best_one(loss, y, curvature):
 
 # --- the gap ---------------------------------------------------------------------------------------------------------
 
-SOLVERS = {
-    **solvers.NAMED,
-    "sdca permutation": functools.partial(solvers.SDCA, sampling="permutation", shrinking=False),
-    **{
-        f"pegasos {order}": functools.partial(Pegasos, sampling=order, k=3)
-        for order in Pegasos._rules["sampling"].words
-    },
-    "pegasos projected": functools.partial(Pegasos, projection=True),
-    "pegasos norma": functools.partial(Pegasos, step="norma", k=3, projection=True),
-    "pegasos constant": functools.partial(Pegasos, step=0.01, start="random"),
-    "pegasos average": functools.partial(Pegasos, output="average", k=2),
-    "pegasos tail": functools.partial(Pegasos, output="tail"),
-    "pegasos random": functools.partial(Pegasos, output="random", T=300, k=2),
-    "pegasos best": functools.partial(Pegasos, output="best", T=300, k=2),
-    "pegasos on loss": functools.partial(Pegasos, advance="on_loss", k=2),
-}
-
 
 @functools.cache
 def problem():
@@ -195,7 +178,7 @@ def value(loss, model, weights):
 @pytest.mark.parametrize("bias", ["regularized", "none"])
 @pytest.mark.parametrize("weights", ["equal", "uneven", "with zeros"])
 @pytest.mark.parametrize("kind", DATA)
-@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("solver", METHODS)
 def test_gap_bounds_the_distance_from_the_optimum(loss, bias, weights, kind, solver):
     X, y = problem()
     model = PegasosClassifier(
@@ -203,7 +186,7 @@ def test_gap_bounds_the_distance_from_the_optimum(loss, bias, weights, kind, sol
         loss=loss.name,
         costs=costs_for(loss),
         bias=bias,
-        solver=SOLVERS[solver](),
+        solver=METHODS[solver](),
         random_state=3,
         max_epochs=1000 if solver in ("auto", "sdca") else 30,
     )
