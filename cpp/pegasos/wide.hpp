@@ -35,11 +35,32 @@ template <class Row>
   if (c < width) dot_few<1>(row, width, w + c, out + c);
 }
 
-template <class Row>
-[[gnu::always_inline]] inline void axpy_inline(const Row& row, int64_t width, const double* a, double* w) {
+// Mostly a few classes change at a time: N of them, or all.
+template <int N, class Row>
+[[gnu::always_inline]] inline void axpy_few(const Row& row, int64_t width, const int64_t* which, const double* a,
+                                            double* w) {
   for (int64_t j = 0; j < row.size(); ++j) {
     double* to = w + row.column(j) * width;
-    for (int64_t c = 0; c < width; ++c) to[c] += a[c] * double(row.val[j]);
+    for (int c = 0; c < N; ++c) to[which[c]] += a[which[c]] * double(row.val[j]);
+  }
+}
+
+template <class Row>
+[[gnu::always_inline]] inline void axpy_inline(const Row& row, int64_t width, const double* a, double* w) {
+  int64_t which[4] = {}, changed = 0;
+  for (int64_t c = 0; c < width; ++c)
+    if (a[c] != 0 && ++changed <= 4) which[changed - 1] = c;
+  if (changed == 2) {
+    axpy_few<2>(row, width, which, a, w);
+  } else if (changed == 3) {
+    axpy_few<3>(row, width, which, a, w);
+  } else if (changed == 4) {
+    axpy_few<4>(row, width, which, a, w);
+  } else {
+    for (int64_t j = 0; j < row.size(); ++j) {
+      double* to = w + row.column(j) * width;
+      for (int64_t c = 0; c < width; ++c) to[c] += a[c] * double(row.val[j]);
+    }
   }
   double* to = w + row.dim() * width;
   for (int64_t c = 0; c < width; ++c) to[c] += a[c] * row.bias;

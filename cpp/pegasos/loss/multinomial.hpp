@@ -46,20 +46,25 @@ struct Multinomial {
     double nu = -chances(s, now);
     if (curvature > 1e-12) {
       const double shift = std::log(curvature);
-      double sum = 0, step = 0;
-      for (int round = 0; round < 100; ++round, nu += step) {
-        double rise = 0;
-        sum = 0;
+      const auto target = [&](int64_t r) { return s[r] + curvature * simplex::share(old, r, y) + shift; };
+      double step = 0;
+      for (int64_t r = 0; r < classes; ++r) now[r] = omega(nu + target(r));
+      for (int round = 0; round < 100; ++round) {
+        double sum = 0, rise = 0;
         for (int64_t r = 0; r < classes; ++r) {
-          const double w = omega(nu + s[r] + curvature * simplex::share(old, r, y) + shift);
-          sum += now[r] = w / curvature;
-          rise += now[r] / (1 + w);
+          sum += now[r];
+          rise += now[r] / (1 + now[r]);
         }
-        step = (1 - sum) / rise;
-        if (!(std::abs(1 - sum) > 1e-6)) break;
+        step = (curvature - sum) / rise;
+        if (!(std::abs(step) > 1e-3 && std::abs(curvature - sum) > 1e-14 * curvature)) break;
+        nu += step;
+        // A short step leaves a good guess behind.
+        for (int64_t r = 0; r < classes; ++r)
+          now[r] = std::abs(step) < 0.5 ? refined(nu + target(r), now[r] * (1 + step / (1 + now[r])))
+                                        : omega(nu + target(r));
       }
       double total = 0;  // the last step, to first order in p: its error is squared by that
-      for (int64_t r = 0; r < classes; ++r) total += now[r] *= 1 + step / (1 + curvature * now[r]);
+      for (int64_t r = 0; r < classes; ++r) total += now[r] *= std::fmax(0.0, 1 + step / (1 + now[r]));
       for (int64_t r = 0; r < classes; ++r) now[r] /= total;
     }
     double others = 0;
@@ -88,16 +93,18 @@ struct Multinomial {
     return largest + std::log(sum);
   }
 
-  // w + log w = z. The guess is within a few tenths; each step raises its error to the fourth power (Fritsch, Shafer
-  // & Crowley 1973).
+  // w + log w = z. The guess is within a few tenths.
   static PEG_HD double omega(double z) {
     if (z < -30) return std::exp(z);
-    double w = z < 1 ? std::exp(z < -1 ? z : (z - 1) * 0.5671 - 0.05) : z - std::log(z);
-    for (int i = 0; i < 2; ++i) {
-      const double r = z - w - std::log(w), t = 1 + w, c = 2 * t * (t + r * (2.0 / 3));
-      w *= 1 + r / t * (c - r) / (c - 2 * r);
-    }
-    return w;
+    const double guess = z < 1 ? std::exp(z < -1 ? z : (z - 1) * 0.5671 - 0.05) : z - std::log(z);
+    return refined(z, refined(z, guess));
+  }
+
+  // One step raises the error of w to the fourth power (Fritsch, Shafer & Crowley 1973).
+  static PEG_HD double refined(double z, double w) {
+    if (!(w > 1e-300)) return w;
+    const double r = z - w - std::log(w), t = 1 + w, c = 2 * t * (t + r * (2.0 / 3));
+    return w * (1 + r / t * (c - r) / (c - 2 * r));
   }
 };
 
