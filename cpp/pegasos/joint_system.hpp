@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <numeric>
 #include <span>
 #include <vector>
 
@@ -32,7 +33,7 @@ class JointSystem {
   static double cost(const Problem<Rows>& p, double width, double rows, double classes) {
     const double row = std::max(1.0, double(p.rows.nonzeros()) / double(std::max<int64_t>(1, p.rows.size())));
     const double n = double(p.rows.dim()) * width;
-    const double direct = rows * row * row * classes * classes / 2 + n * n * n / 6;
+    const double direct = rows * row * row * classes * (classes + 1) / 4 + n * n * n / 6;
     return (n <= most ? direct : 200 * 2 * rows * row * width) + 10 * n;
   }
 
@@ -93,36 +94,32 @@ class JointSystem {
     }
   }
 
+  // Pairs of classes one after the other, each a matrix over the features: rows then add to consecutive numbers. What
+  // all pairs amount to is put together at the end.
   bool factor() {
-    const int64_t n = p_.rows.dim() * width_;
-    std::vector<double> A(size_t(n * n));
+    const int64_t dim = p_.rows.dim(), n = dim * width_;
+    std::vector<double> pairs(size_t(width_ * (width_ + 1) / 2 * dim * dim));
+    const auto pair = [&](int64_t c, int64_t other) { return pairs.data() + (c * (c + 1) / 2 + other) * dim * dim; };
     for (const auto& free : rows_) {
       const auto row = p_.rows[free.i];
-      add_row(row, soft_of(free.i), A, n);
+      const auto D = soft_of(free.i);
+      const double sum = std::accumulate(D.begin(), D.end(), 0.0);
+      for (int64_t c = 0; c < width_; ++c)
+        for (int64_t other = 0; other <= c; ++other) {
+          const double own = D[size_t(c)], bent = (c == other ? own : 0) - own * D[size_t(other)] / sum;
+          if (bent != 0) row.rank_one(bent, pair(c, other));
+        }
       if (!watch_.go_on(row.size() * row.size() * width_)) return false;
     }
+    std::vector<double> A(size_t(n * n));
+    for (int64_t c = 0; c < width_; ++c)
+      for (int64_t other = 0; other <= c; ++other)
+        for (int64_t r = 0; r < dim; ++r)
+          for (int64_t j = 0; j <= r; ++j)
+            A[size_t((r * width_ + c) * n + j * width_ + other)] =
+                A[size_t((r * width_ + other) * n + j * width_ + c)] = pair(c, other)[r * dim + j];
     for (int64_t j = 0; j < n; ++j) A[size_t(j * n + j)] += ridge_[size_t(j / width_)];
     return factor_.factor(std::move(A), n, watch_);
-  }
-
-  // A <- A + (x x^T) x J, blocks of the lower triangle. The bias is the last entry of x.
-  void add_row(const auto& row, std::span<const double> D, std::vector<double>& A, int64_t n) const {
-    double sum = 0;
-    for (const double d : D) sum += d;
-    const int64_t size = row.size() + (row.bias != 0 ? 1 : 0);
-    const auto value = [&](int64_t j) { return j < row.size() ? double(row.val[j]) : row.bias; };
-    const auto place = [&](int64_t j) { return (j < row.size() ? int64_t(row.column(j)) : row.dim()) * width_; };
-    for (int64_t c = 0; c < width_; ++c) {
-      if (D[size_t(c)] == 0) continue;
-      for (int64_t other = 0; other < width_; ++other) {
-        const double bent = (c == other ? D[size_t(c)] : 0) - D[size_t(c)] * D[size_t(other)] / sum;
-        if (bent == 0) continue;
-        for (int64_t r = 0; r < size; ++r) {
-          double* line = A.data() + (place(r) + c) * n + other;
-          for (int64_t j = 0; j <= r; ++j) line[place(j)] += bent * value(r) * value(j);
-        }
-      }
-    }
   }
 
   const Problem<Rows>& p_;

@@ -95,6 +95,12 @@ class DualSolver {
 
   double epochs_left() const { return o_.max_epochs - double(state_.visits) / double(p_.m()); }
 
+  // Far from the optimum nearly every block of a joint hinge is free, so that Newton's system is as large as can be,
+  // and blocks that look settled are not.
+  bool near(double part) const {
+    return !JointLoss<L> || L::smooth || estimates_.back() <= part * value_at_zero(p_, loss_);
+  }
+
   // Epochs of a few rows cost a look at each row, too: there must be an end to them.
   bool exhausted() const { return epochs_left() <= 0 || double(epoch_) >= 16 * o_.max_epochs; }
 
@@ -127,7 +133,7 @@ class DualSolver {
     last_operations_ = operations(double(tally.nonzeros), double(tally.rows)) + double(u_.size());
     operations_ += last_operations_;
     estimates_.push_back(tally.gap / p_.total);
-    if (whole && o_.shrinking && !growing)
+    if (whole && o_.shrinking && !growing && near(0.01))
       ascent_.shrink(std::min(tally.violation, 10 * std::sqrt(tally.squares / double(tally.rows))));
     return whole;
   }
@@ -194,6 +200,7 @@ class DualSolver {
     const double pace = std::log(before / now) / 3, left = std::log(now / std::max(o_.tol, 1e-15));
     const double epochs_left = pace > 1e-6 ? left / pace : 1e6;
     if (epochs_left < 5) return false;
+    if (!near(0.05)) return false;
     const double step =
         0.25 * newton_.cost(state_.a) + 2 * double(p_.rows.nonzeros() * width()) + 30 * double(state_.a.size());
     return epochs_left * last_operations_ > (L::smooth ? 12 : 60) * step;
