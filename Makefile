@@ -11,7 +11,7 @@ SANITIZE := -std=c++20 -g -O1 -ffp-contract=off -fsanitize=address,undefined -fn
 
 help:
 	@echo "make demo      set up, train on generated text, compare with scikit-learn, save demo.png"
-	@echo "make examples  draw the pictures of docs/variants.md again"
+	@echo "make examples  draw the pictures of docs/variants.md and docs/losses.md again"
 	@echo "make test      set up, lint, sanitized core tests, the whole test suite"
 	@echo "make bench-peers   install the peers, measure against them (about 25 minutes)"
 	@echo "make lint | unit | sanitize | sanitize-threads | format | bench | picture | clean"

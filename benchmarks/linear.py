@@ -16,6 +16,7 @@ from typing import Any
 import contest
 import dual
 import inputs
+import losses
 import memory
 import numpy as np
 import others
@@ -100,8 +101,9 @@ CONTESTS: dict[str, Callable[[Data, int], Iterator[Finding]]] = {
     "replicas": dual.replicas,
     "path": dual.path,
     "others": others.once,
+    "losses": losses.contests,
 }
-FOR_DENSE = ("certified", "early")  # where nothing else is asked for
+FOR_DENSE = ("certified", "early", "losses")  # where nothing else is asked for
 
 
 def arguments() -> argparse.Namespace:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from reference import Array
 
-from pegasos import Pegasos, PegasosClassifier, losses
+from pegasos import SDCA, Pegasos, PegasosClassifier, losses, solvers
 
 HINGE = losses.CLASSIFICATION["hinge"]
 
@@ -62,3 +63,22 @@ def some_weights(kind: str, m: int, seed: int = 5) -> NDArray[np.float64] | None
     if kind == "with zeros":
         s[2::3] = 0
     return s
+
+
+# Every solver, and the variants of Pegasos; tests of a contract run over them.
+METHODS = {
+    **solvers.NAMED,
+    "sdca permutation": functools.partial(SDCA, sampling="permutation", shrinking=False),
+    **{
+        f"pegasos {order}": functools.partial(Pegasos, sampling=order, k=3)
+        for order in Pegasos._rules["sampling"].words
+    },
+    "pegasos projected": functools.partial(Pegasos, projection=True),
+    "pegasos norma": functools.partial(Pegasos, step="norma", k=3),
+    "pegasos constant": functools.partial(Pegasos, step=0.005, start="random"),
+    "pegasos average": functools.partial(Pegasos, output="average", k=2),
+    "pegasos tail": functools.partial(Pegasos, output="tail"),
+    "pegasos random": functools.partial(Pegasos, output="random", T=300, k=2),
+    "pegasos best": functools.partial(Pegasos, output="best", T=300, k=2),
+    "pegasos on loss": functools.partial(Pegasos, advance="on_loss", k=2),
+}

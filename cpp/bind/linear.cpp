@@ -19,31 +19,37 @@ namespace {
 // f(w) and the dual value of a, both exact; the dual values are clipped to what the loss allows.
 nb::tuple certify_now(const PyProblem& problem, Vec<double> w, Vec<double> dual, int threads) {
   check_dim(problem, w.size());
-  if (dual.size() != size_t(problem.rows.size())) throw std::invalid_argument("dual values do not fit the rows");
+  if (dual.size() != size_t(problem.rows.size() * problem.width()))
+    throw std::invalid_argument("dual values do not fit the rows");
   Certificate found{};
   {
     nb::gil_scoped_release nogil;
     Team team(threads);
     Watch watch(0, std::numeric_limits<double>::infinity(), {});
     problem.visit([&](const auto& p, const auto& loss) {
-      auto a = [&](int64_t i) { return loss.feasible(dual.data()[i], p.y[i]); };
+      auto a = [&](int64_t i, double* out) {
+        std::copy_n(dual.data() + i * problem.width(), problem.width(), out);
+        blocks_of(loss).feasible(out, label<std::remove_cvref_t<decltype(loss)>>(p, i));
+      };
       found = *certify(p, loss, span_of(w), a, team, watch);
     });
   }
   return nb::make_tuple(found.objective, found.dual);
 }
 
-// The mean loss of the best constant score.
+// The mean loss of the best constant score, for losses of one score.
 double best_constant(const PyProblem& problem) {
   double mean = 0;
   nb::gil_scoped_release nogil;
   problem.visit([&](const auto& p, const auto& loss) {
-    std::vector<Scored> rows;
-    for (int64_t i = 0; i < p.rows.size(); ++i)
-      if (p.weight(i) > 0) rows.push_back({0.0, p.y[i], p.weight(i)});
-    const double b = best_bias(loss, rows, 0.0);
-    for (const auto& [score, y, s] : rows) mean += s * loss.value(b, y);
-    mean /= p.total;
+    if constexpr (Loss<std::remove_cvref_t<decltype(loss)>>) {
+      std::vector<Scored> rows;
+      for (int64_t i = 0; i < p.rows.size(); ++i)
+        if (p.weight(i) > 0) rows.push_back({0.0, p.y[i], p.weight(i)});
+      const double b = best_bias(loss, rows, 0.0);
+      for (const auto& [score, y, s] : rows) mean += s * loss.value(b, y);
+      mean /= p.total;
+    }
   });
   return mean;
 }
@@ -75,6 +81,37 @@ auto scores(const PyRows& rows, Mat<double> W) {
   return to_numpy(std::move(out), {m, models});
 }
 
+void check_batch(const PyRows& rows, const Vec<int64_t>& batch, size_t dim) {
+  if (dim != size_t(rows.n_features()) + 1) throw std::invalid_argument("the weights do not fit the rows");
+  for (const int64_t i : span_of(batch))
+    if (i < 0 || i >= rows.size()) throw std::invalid_argument("a row of the batch does not exist");
+}
+
+// <w, x_i> of some rows.
+auto batch_scores(const PyRows& rows, double bias, Vec<int64_t> batch, Vec<double> w) {
+  check_batch(rows, batch, w.size());
+  std::vector<double> out;
+  {
+    nb::gil_scoped_release nogil;
+    out.reserve(batch.size());
+    rows.visit(bias, [&](const auto& r) {
+      for (const int64_t i : span_of(batch)) out.push_back(r[i].dot(w.data()));
+    });
+  }
+  return to_numpy(std::move(out));
+}
+
+// w <- w + sum_i a_i x_i over some rows.
+void batch_add(const PyRows& rows, double bias, Vec<int64_t> batch, Vec<double> a, OutVec<double> w) {
+  check_batch(rows, batch, w.size());
+  if (a.size() != batch.size()) throw std::invalid_argument("one coefficient for each row of the batch");
+  nb::gil_scoped_release nogil;
+  rows.visit(bias, [&](const auto& r) {
+    for (size_t j = 0; j < batch.size(); ++j)
+      if (a.data()[j] != 0) r[batch.data()[j]].axpy(a.data()[j], w.data());
+  });
+}
+
 }  // namespace
 
 void bind_linear(nb::module_& m) {
@@ -84,16 +121,26 @@ void bind_linear(nb::module_& m) {
           [](PyProblem* self, const PyRows& rows, double bias, std::optional<Vec<int32_t>> codes,
              std::optional<Vec<double>> numbers, int32_t positive, std::optional<Vec<double>> s,
              std::optional<Vec<uint32_t>> listed, double total, double lam, const std::string& loss, double parameter,
-             bool free_bias) {
-            PyProblem p{rows,     bias,         std::move(codes),  std::move(numbers),
-                        positive, std::move(s), std::move(listed), total,
-                        lam,      loss,         parameter,         free_bias};
+             bool free_bias, std::optional<Mat<double>> costs) {
+            PyProblem p{rows,
+                        bias,
+                        std::move(codes),
+                        std::move(numbers),
+                        positive,
+                        std::move(s),
+                        std::move(listed),
+                        total,
+                        lam,
+                        loss,
+                        parameter,
+                        free_bias,
+                        std::move(costs)};
             p.check();
             new (self) PyProblem(std::move(p));
           },
           "rows"_a, nb::kw_only(), "bias"_a, "codes"_a.noconvert().none(), "numbers"_a.noconvert().none(), "positive"_a,
           "s"_a.noconvert().none(), "listed"_a.noconvert().none(), "total"_a, "lam"_a, "loss"_a, "parameter"_a = 0.0,
-          "free_bias"_a = false)
+          "free_bias"_a = false, "costs"_a.noconvert().none() = nb::none())
       .def("best_constant", &best_constant)
       .def("certify", &certify_now, "w"_a.noconvert(), "dual"_a.noconvert(), "threads"_a = 1)
       .def("objective", &objective_now, "w"_a.noconvert(), "threads"_a = 1);
@@ -109,4 +156,6 @@ void bind_linear(nb::module_& m) {
           nb::kw_only(), "started"_a, "give_up"_a, "polls_signals"_a, "stop"_a.noconvert(), "report"_a.none());
 
   m.def("scores", &scores, "rows"_a, "W"_a.noconvert());
+  m.def("batch_scores", &batch_scores, "rows"_a, "bias"_a, "batch"_a.noconvert(), "w"_a.noconvert());
+  m.def("batch_add", &batch_add, "rows"_a, "bias"_a, "batch"_a.noconvert(), "a"_a.noconvert(), "w"_a.noconvert());
 }

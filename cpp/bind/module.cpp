@@ -69,4 +69,5 @@ NB_MODULE(_core, m) {
   bind_solvers(m);
   auto testing = m.def_submodule("testing", "Parts of the core that tests look at one by one.");
   bind_testing(testing);
+  m.attr("picks") = testing.attr("picks");
 }

@@ -25,6 +25,7 @@ struct PyProblem {
   std::string loss;
   double parameter;
   bool free_bias;
+  std::optional<Mat<double>> costs;  // a joint loss has them, whether it uses them or not: they tell how many classes
 
   // f(problem, loss) with both of their exact types.
   template <class F>
@@ -37,9 +38,16 @@ struct PyProblem {
       if (listed) p.listed = span_of(*listed);
       p.total = total;
       p.free_bias = free_bias;
-      pegasos::with_loss(loss, parameter, [&](const auto& l) { f(p, l); });
+      const auto with = [&](const auto& l) { f(p, l); };
+      if (costs)
+        pegasos::with_joint_loss(loss, {0, width(), span_of(*costs)}, with);
+      else
+        pegasos::with_loss(loss, {parameter}, with);
     });
   }
+
+  // Scores, and dual variables, of a row.
+  int64_t width() const { return costs ? int64_t(costs->shape(0)) : 1; }
 
   // Sizes that do not fit would read past the end: an error of ours, never of a user.
   void check() const {
@@ -50,12 +58,19 @@ struct PyProblem {
       for (const uint32_t i : span_of(*listed))
         if (i >= rows.size()) throw std::invalid_argument("a listed row does not exist");
     if (m == 0 || (listed && listed->size() == 0)) throw std::invalid_argument("no rows");
+    if (costs) {
+      if (costs->shape(1) != costs->shape(0) || !codes || free_bias)
+        throw std::invalid_argument("a joint loss needs square costs, codes, and no free bias");
+      for (const int32_t code : span_of(*codes))
+        if (code < 0 || code >= width()) throw std::invalid_argument("a code without a row of costs");
+    }
     visit([](const auto&, const auto&) {});
   }
 };
 
 inline void check_dim(const PyProblem& p, size_t size) {
-  if (size != size_t(p.rows.n_features()) + 1) throw std::invalid_argument("the weights do not fit the rows");
+  if (size != (size_t(p.rows.n_features()) + 1) * size_t(p.width()))
+    throw std::invalid_argument("the weights do not fit the rows");
 }
 
 // What every solver hands back.

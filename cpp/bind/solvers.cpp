@@ -17,7 +17,8 @@ using namespace pegasos;
 namespace {
 
 void check_rows(const PyProblem& p, size_t size) {
-  if (size != size_t(p.rows.size())) throw std::invalid_argument("counts or dual values do not fit the rows");
+  if (size != size_t(p.rows.size() * p.width()))
+    throw std::invalid_argument("counts or dual values do not fit the rows");
 }
 
 struct PyState {
@@ -67,7 +68,8 @@ nb::dict dual_fit(const PyProblem& problem, const DualOptions& options, PyDual& 
     nb::gil_scoped_release nogil;
     Team team(threads);
     problem.visit([&](const auto& p, const auto& loss) {
-      for (int64_t i = 0; i < p.rows.size(); ++i) s.a[size_t(i)] = loss.feasible(s.a[size_t(i)], p.y[i]);
+      for (int64_t i = 0; i < p.rows.size(); ++i)
+        blocks_of(loss).feasible(s.a.data() + i * problem.width(), label<std::remove_cvref_t<decltype(loss)>>(p, i));
       fit =
           DualSolver(p, loss, options, s, team, watch).run([&](const Checkpoint& line) { return outside.tell(line); });
     });

@@ -45,9 +45,25 @@ DenseRow<double> row_of(const Vector& w, const Vec<double>& x) {
 // {value, slope, conjugate, feasible} of a loss.
 std::vector<double> loss_at(const std::string& name, double s, double y, double a, double parameter) {
   std::vector<double> out;
-  with_loss(name, parameter,
+  with_loss(name, {parameter},
             [&](const auto& l) { out = {l.value(s, y), l.slope(s, y), l.conjugate(a, y), l.feasible(a, y)}; });
   return out;
+}
+
+// {value, conjugate}, slope, feasible a and the a that ascend finds, of a joint loss.
+nb::tuple joint_loss_at(const std::string& name, Vec<double> s, int64_t y, Vec<double> a, Mat<double> costs,
+                        double curvature) {
+  const auto K = size_t(costs.shape(0));
+  if (s.size() != K || a.size() != K || costs.shape(1) != K || y < 0 || size_t(y) >= K)
+    throw std::invalid_argument("one score and one dual variable for each class");
+  std::vector<double> numbers, slope(K), feasible(a.data(), a.data() + K), top(K);
+  with_joint_loss(name, {0, int64_t(K), span_of(costs)}, [&](const auto& l) {
+    l.slope(s.data(), y, slope.data());
+    l.feasible(feasible.data(), y);
+    l.ascend(feasible.data(), s.data(), y, curvature, top.data());
+    numbers = {l.value(s.data(), y), l.conjugate(feasible.data(), y)};
+  });
+  return nb::make_tuple(numbers, to_numpy(std::move(slope)), to_numpy(std::move(feasible)), to_numpy(std::move(top)));
 }
 
 // The b that minimises sum_i s_i loss(score_i + b, y_i).
@@ -56,7 +72,7 @@ double bias_of(const std::string& name, Vec<double> scores, Vec<double> y, Vec<d
   std::vector<Scored> rows;
   for (size_t i = 0; i < scores.size(); ++i) rows.push_back({scores.data()[i], y.data()[i], s.data()[i]});
   double b = 0;
-  with_loss(name, 0.0, [&](const auto& loss) { b = best_bias(loss, rows, 0.0); });
+  with_loss(name, {}, [&](const auto& loss) { b = best_bias(loss, rows, 0.0); });
   return b;
 }
 
@@ -66,6 +82,8 @@ void bind_testing(nb::module_& m) {
   m.def("picks", &picks, "sampling"_a, "seed"_a, "m"_a, "first"_a, "count"_a, "listed"_a.noconvert() = nb::none(),
         "s"_a.noconvert() = nb::none(), "k"_a = 1);
   m.def("best_bias", &bias_of, "loss"_a, "scores"_a.noconvert(), "y"_a.noconvert(), "s"_a.noconvert());
+  m.def("joint_loss_at", &joint_loss_at, "name"_a, "s"_a.noconvert(), "y"_a, "a"_a.noconvert(), "costs"_a.noconvert(),
+        "curvature"_a = 1.0);
   m.def("loss_at", &loss_at, "name"_a, "s"_a, "y"_a, "a"_a, "parameter"_a = 0.0);
   nb::class_<Vector>(m, "ScaledVector")
       .def(nb::init<size_t>(), "d"_a)

@@ -16,9 +16,9 @@
 #include <vector>
 
 #include "bias.hpp"
-#include "loss/all.hpp"
 #include "problem.hpp"
 #include "team.hpp"
+#include "wide.hpp"
 
 namespace pegasos {
 
@@ -33,7 +33,9 @@ std::pair<double, double> balance(const Problem<Rows>& p, const Dual& dual) {
   double plus = 0, minus = 0;
   for (int64_t i = 0; i < p.rows.size(); ++i) {
     if (p.weight(i) == 0) continue;
-    const double part = p.weight(i) * dual(i);
+    double a = 0;
+    dual(i, &a);
+    const double part = p.weight(i) * a;
     (part > 0 ? plus : minus) += std::abs(part);
   }
   return plus > minus ? std::pair{minus / plus, 1.0} : std::pair{1.0, minus > 0 ? plus / minus : 1.0};
@@ -80,73 +82,96 @@ std::span<const double> penalised(const Problem<Rows>& p, std::span<const double
 }
 
 struct LookAway {
-  void operator()(int64_t, double) const {}
+  void operator()(int64_t, const double*) const {}
 };
 
-// f(w) and D(a) in one pass over the rows; dual(i) is a_i. Nothing when interrupted. Where the caller wants it, `kept`
-// receives u = sum_i s_i a_i x_i, and look(i, score) every score.
+// f(w) and D(a) in one pass over the rows; dual(i, a) writes a_i, one number or a block of them. Nothing when
+// interrupted. Where the caller wants it, `kept` receives u = sum_i s_i a_i x_i, and look(i, score) every score.
 //
 // With a free bias, f takes the b that suits w best, and a dual point must have sum_i s_i a_i = 0: the side, positive
 // or negative, with the larger sum is scaled down to the other's.
-template <class Rows, Loss L, class Dual, class Look = LookAway>
+template <class Rows, AnyLoss L, class Dual, class Look = LookAway>
 std::optional<Certificate> certify(const Problem<Rows>& p, const L& loss, std::span<const double> w, const Dual& dual,
                                    Team& team, Watch& watch, std::span<double> kept = {}, const Look& look = {}) {
+  const auto& blocks = blocks_of(loss);
   struct alignas(64) Part {
+    explicit Part(const L& l, size_t dim) : u(dim), score(blocks_of(l)), a(blocks_of(l)) {}
     std::vector<double> u;
+    Block<std::remove_cvref_t<decltype(blocks)>> score, a;
     double losses = 0, conjugates = 0;
-  } parts[halves];
-  for (Part& part : parts) part.u.resize(w.size());
+  } parts[halves] = {Part(loss, w.size()), Part(loss, w.size())};
   const auto [plus, minus] = p.free_bias ? balance(p, dual) : std::pair{1.0, 1.0};
   std::vector<Scored> scored(p.free_bias ? size_t(p.rows.size()) : 0);
   const bool whole = over_rows(p, team, watch, [&](int64_t half, int64_t i, const auto& row) {
     Part& part = parts[half];
-    const double s = p.weight(i), y = p.y[i], score = row.dot(w.data());
-    double a = dual(i);
+    const double s = p.weight(i);
+    const auto y = label<L>(p, i);
+    double* const a = part.a.data();
+    block_dot(blocks, row, w.data(), part.score.data());
+    dual(i, a);
     if (p.free_bias) {
-      a *= a > 0 ? plus : minus;
-      scored[size_t(i)] = {score, y, s};
+      a[0] *= a[0] > 0 ? plus : minus;
+      scored[size_t(i)] = {part.score[0], double(y), s};
     } else {
-      part.losses += s * loss.value(score, y);
-      look(i, score);
+      part.losses += s * blocks.value(part.score.data(), y);
+      look(i, part.score.data());
     }
-    part.conjugates += s * loss.conjugate(a, y);
-    if (a != 0) row.axpy(s * a, part.u.data());
+    part.conjugates += s * blocks.conjugate(a, y);
+    bool moves = false;
+    for (int64_t c = 0; c < blocks.width(); ++c) moves |= (a[c] *= s) != 0;
+    if (moves) block_axpy(blocks, row, a, part.u.data());
   });
   if (!whole) return {};
   std::vector<double>& u = parts[0].u;
   for (size_t j = 0; j < u.size(); ++j) u[j] += parts[1].u[j];
   if (!kept.empty()) std::copy(u.begin(), u.end(), kept.begin());
   double losses = parts[0].losses + parts[1].losses, b = 0;
-  if (p.free_bias) {
-    b = best_bias(loss, scored, w.back());
-    for (size_t i = 0; i < scored.size(); ++i) {
-      if (scored[i].s == 0) continue;
-      losses += scored[i].s * loss.value(scored[i].score + b, scored[i].y);
-      look(int64_t(i), scored[i].score + b);
+  if constexpr (Loss<L>)
+    if (p.free_bias) {
+      b = best_bias(loss, scored, w.back());
+      for (size_t i = 0; i < scored.size(); ++i) {
+        if (scored[i].s == 0) continue;
+        const double score = scored[i].score + b;
+        losses += scored[i].s * loss.value(score, scored[i].y);
+        look(int64_t(i), &score);
+      }
     }
-  }
   const double root = std::sqrt(p.lam);
   return Certificate{half_square(penalised(p, w), root) + losses / p.total,
                      -(parts[0].conjugates + parts[1].conjugates) / p.total - half_square(u, 1 / (root * p.total)), b};
 }
 
 // f(w) alone, with the best b where that is free.
-template <class Rows, Loss L>
+template <class Rows, AnyLoss L>
 std::optional<double> objective(const Problem<Rows>& p, const L& loss, std::span<const double> w, Team& team,
                                 Watch& watch) {
-  const auto found = [&] { return certify(p, loss, w, [](int64_t) { return 0.0; }, team, watch); };
   if (p.free_bias) {
-    const auto certificate = found();
-    return certificate ? std::optional(certificate->objective) : std::nullopt;
+    const auto found = certify(p, loss, w, [](int64_t, double* a) { *a = 0; }, team, watch);
+    return found ? std::optional(found->objective) : std::nullopt;
   }
+  const auto& blocks = blocks_of(loss);
   struct alignas(64) Part {
+    Block<std::remove_cvref_t<decltype(blocks)>> score;
     double losses = 0;
-  } parts[halves];
+  } parts[halves] = {{Block(blocks)}, {Block(blocks)}};
   const bool whole = over_rows(p, team, watch, [&](int64_t half, int64_t i, const auto& row) {
-    parts[half].losses += p.weight(i) * loss.value(row.dot(w.data()), p.y[i]);
+    Part& part = parts[half];
+    block_dot(blocks, row, w.data(), part.score.data());
+    part.losses += p.weight(i) * blocks.value(part.score.data(), label<L>(p, i));
   });
   if (!whole) return {};
   return half_square(w, std::sqrt(p.lam)) + (parts[0].losses + parts[1].losses) / p.total;
+}
+
+// The mean loss of the zero model.
+template <class Rows, AnyLoss L>
+double value_at_zero(const Problem<Rows>& p, const L& loss) {
+  const auto& blocks = blocks_of(loss);
+  const std::vector<double> zeros(size_t(blocks.width()));
+  double sum = 0;
+  for (int64_t i = 0; i < p.rows.size(); ++i)
+    if (p.weight(i) > 0) sum += p.weight(i) * blocks.value(zeros.data(), label<L>(p, i));
+  return sum / p.total;
 }
 
 }  // namespace pegasos

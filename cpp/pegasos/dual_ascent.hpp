@@ -21,10 +21,10 @@
 #include <span>
 #include <vector>
 
-#include "loss/all.hpp"
 #include "problem.hpp"
 #include "sampler.hpp"
 #include "team.hpp"
+#include "wide.hpp"
 
 namespace pegasos {
 
@@ -48,12 +48,14 @@ struct Tally {
   }
 };
 
-template <class Rows, Loss L>
+template <class Rows, AnyLoss L>
 class DualAscent {
+  using Blocks = std::remove_cvref_t<decltype(blocks_of(std::declval<const L&>()))>;
+
  public:
-  // a: a feasible dual variable for each row; u belongs to it.
+  // a: a feasible dual variable, or block of them, for each row; u belongs to it.
   DualAscent(const Problem<Rows>& problem, const L& loss, std::span<double> a, std::span<double> u, Team& team)
-      : p_(problem), loss_(loss), a_(a), u_(u), team_(team), q_(a.size(), unknown) {
+      : p_(problem), loss_(blocks_of(loss)), a_(a), u_(u), team_(team), q_(size_t(problem.rows.size()), unknown) {
     plan_replicas();
   }
 
@@ -99,9 +101,8 @@ class DualAscent {
   void shrink(double slack) { slack_ = slack; }
 
   // A pass over all rows, a certificate, saw this row: brings back those that would move.
-  void look(int64_t i, double score) {
-    const double y = p_.y[i], a = a_[size_t(i)];
-    if (loss_.violation(a, score, y) > 0) calm_[size_t(i)] = 0;
+  void look(int64_t i, const double* score) {
+    if (loss_.violation(dual_of(i), score, label<L>(p_, i)) > 0) calm_[size_t(i)] = 0;
   }
 
  private:
@@ -120,27 +121,29 @@ class DualAscent {
     }
   }
   struct Change {
-    uint32_t row;
+    size_t at;  // in a
     double before;
   };
+
+  double* dual_of(int64_t i) const { return a_.data() + i * loss_.width(); }
 
   // A merge reads and writes u a few times: chunks must outweigh it. Ctrl-C waits for a chunk: it must not be long.
   void plan_replicas() {
     const double row = std::max(1.0, double(p_.rows.nonzeros()) / double(std::max<int64_t>(1, p_.rows.size())));
-    const double useful = 12.0 * double(p_.rows.dim()) / row, quick = 4e6 / row;
+    const double useful = 12.0 * double(p_.rows.dim()) / row, quick = 4e6 / (row * double(loss_.width()));
     chunk_ = int64_t(std::max({1.0, useful, std::min(4096.0, quick)}));
     replicas_ = p_.m() >= 16 * chunk_ ? 2 : 1;
     if (replicas_ == 1)
       chunk_ = std::max<int64_t>(1, int64_t(quick));
     else
       for (auto& copy : copies_) copy.resize(u_.size());
-    calm_.resize(a_.size());
+    calm_.resize(q_.size());
   }
 
   [[gnu::always_inline]] void prefetch_facts(int64_t i) const {
     p_.rows.prefetch_place(i);
     p_.y.prefetch(i);
-    __builtin_prefetch(a_.data() + i, 1);
+    __builtin_prefetch(dual_of(i), 1);
     __builtin_prefetch(q_.data() + i);
     __builtin_prefetch(calm_.data() + i, 1);
   }
@@ -161,6 +164,7 @@ class DualAscent {
     std::array<Sampler::Pick, block + far> picks;
     const auto last = int64_t(sampler.population().m);
     double scale = 1 / (p_.lam * total);
+    Block<Blocks> score(loss_), now(loss_);
     for (int64_t begin = from; begin < to; begin += block) {
       const auto n = size_t(std::min(block, to - begin)), known = size_t(std::min(block + far, last - begin));
       sampler.fill(uint64_t(begin), std::span(picks).first(known));
@@ -170,36 +174,63 @@ class DualAscent {
         if (j + size_t(far) < known) prefetch_facts(picks[j + size_t(far)].fetch);
         if (j + size_t(near) < known) p_.rows.prefetch(picks[j + size_t(near)].fetch);
         const auto row = p_.rows[i];
-        const double y = p_.y[i], s = p_.weight(i), old = a_[size_t(i)];
+        const double s = p_.weight(i);
+        const auto y = label<L>(p_, i);
+        double* const old = dual_of(i);
         if (growing) scale = 1 / (p_.lam * (total += s));
-        const double score = scale * row.dot(u.data()) + p_.offset;
+        block_dot(loss_, row, u.data(), score.data());
+        for (int64_t c = 0; c < loss_.width(); ++c) score[c] = scale * score[c] + p_.offset;
         // Logarithms cost more than a row: losses that need them look at every eighth.
-        if (!L::costly || j % 8 == 0)
-          tally.gap += (L::costly ? 8 : 1) * s * (loss_.value(score, y) + loss_.conjugate(old, y) + old * score);
+        if (!L::costly || j % 8 == 0) tally.gap += (L::costly ? 8 : 1) * s * gap_of(old, score.data(), y);
         tally.weight += s;
-        tally.nonzeros += row.size();
-        const double violation = loss_.violation(old, score, y);
+        tally.nonzeros += row.size() * loss_.width();
+        const double violation = loss_.violation(old, score.data(), y);
         tally.violation = std::max(tally.violation, violation);
         tally.squares += violation * violation;
         uint8_t& calm = calm_[size_t(i)];
         if (violation > 0)
           calm = 0;
-        else if (loss_.settled(old, score, y, slack_))
+        else if (loss_.settled(old, score.data(), y, slack_))
           calm = out;
         else if (calm < calmest)
           ++calm;
-        const double curvature = s * scale * norm2(row, i), now = loss_.ascend(old, score, y, curvature);
-        if (now == old) continue;
-        if (changes) changes->push_back({uint32_t(i), old});
-        // -conjugate is concave: its slope at the top of the step, score + curvature (now - old), bounds what it
-        // gained.
-        tally.ascent += s * (L::costly ? (score + curvature * (now - old)) * (now - old)
-                                       : loss_.conjugate(old, y) - loss_.conjugate(now, y));
-        a_[size_t(i)] = now;
-        row.axpy(s * (now - old), u.data());
+        const double curvature = s * scale * norm2(row, i);
+        loss_.ascend(old, score.data(), y, curvature, now.data());
+        if (!differ(now.data(), old)) continue;
+        tally.ascent += s * ascent_of(old, now.data(), score.data(), y, curvature);
+        for (int64_t c = 0; c < loss_.width(); ++c) {
+          if (changes) changes->push_back({size_t(old - a_.data() + c), old[c]});
+          score[c] = s * (now[c] - old[c]);
+          old[c] = now[c];
+        }
+        block_axpy(loss_, row, score.data(), u.data());
       }
     }
     tally.rows = to - from;
+  }
+
+  // loss + conjugate + <a, score>: what the row adds to the duality gap.
+  template <class Y>
+  double gap_of(const double* a, const double* score, Y y) const {
+    double sum = loss_.value(score, y) + loss_.conjugate(a, y);
+    for (int64_t c = 0; c < loss_.width(); ++c) sum += a[c] * score[c];
+    return sum;
+  }
+
+  // What -conjugate gained. It is concave: where it is costly, its slope at the top of the step, score + curvature
+  // (now - old), bounds that.
+  template <class Y>
+  double ascent_of(const double* old, const double* now, const double* score, Y y, double curvature) const {
+    if (!L::costly) return loss_.conjugate(old, y) - loss_.conjugate(now, y);
+    double sum = 0;
+    for (int64_t c = 0; c < loss_.width(); ++c) sum += (score[c] + curvature * (now[c] - old[c])) * (now[c] - old[c]);
+    return sum;
+  }
+
+  bool differ(const double* now, const double* old) const {
+    bool found = false;
+    for (int64_t c = 0; c < loss_.width(); ++c) found |= now[c] != old[c];
+    return found;
   }
 
   // u <- u + theta (change of replica 0 + change of replica 1), theta = 1 unless D would pass its top before.
@@ -221,11 +252,11 @@ class DualAscent {
     const double part = std::max(0.0, theta);
     for (int64_t j = 0; j < dim; ++j) u[j] += part * u0[j];
     for (const auto& replica : changes_)
-      for (const auto& [i, before] : replica) a_[i] = before + part * (a_[i] - before);
+      for (const auto& [at, before] : replica) a_[at] = before + part * (a_[at] - before);
   }
 
   const Problem<Rows>& p_;
-  const L& loss_;
+  const Blocks loss_;
   std::span<double> a_, u_;
   Team& team_;
   std::vector<float> q_;       // squared norms of rows, as they become known

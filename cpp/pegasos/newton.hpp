@@ -22,16 +22,43 @@
 #include <vector>
 
 #include "certificate.hpp"
+#include "joint_system.hpp"
 #include "newton_system.hpp"
 
 namespace pegasos {
 
-template <class Rows, Loss L>
+template <class Rows, AnyLoss L>
 class Newton {
+  using Blocks = std::remove_cvref_t<decltype(blocks_of(std::declval<const L&>()))>;
+  using System = std::conditional_t<JointLoss<L>, JointSystem<Rows>, NewtonSystem<Rows>>;
+
  public:
   // bias_penalty: of the bias feature, as a part of lam.
   Newton(const Problem<Rows>& problem, const L& loss, double bias_penalty, Watch& watch)
-      : p_(problem), loss_(loss), bias_penalty_(bias_penalty), watch_(watch), system_(problem, watch) {}
+      : p_(problem),
+        loss_(blocks_of(loss)),
+        bias_penalty_(bias_penalty),
+        watch_(watch),
+        system_(make_system(problem, watch)),
+        block_(loss_) {}
+
+  // Operations of one step with the current dual variables.
+  double cost(std::span<const double> a) {
+    double rows = 0, classes = 0;
+    for (int64_t i = 0; i < p_.rows.size(); ++i) {
+      if (p_.weight(i) == 0) continue;
+      loss_.softness(a.data() + i * width(), label<L>(p_, i), 1.0, block_.data());
+      double mine = 0;
+      for (int64_t c = 0; c < width(); ++c) mine += block_[c] > 0;
+      if (mine < least_free) continue;
+      ++rows;
+      classes += mine;
+    }
+    if constexpr (JointLoss<L>)
+      return System::cost(p_, double(width()), rows, classes / std::max(1.0, rows));
+    else
+      return System::cost(p_, rows);
+  }
 
   // Needed once, before the first step: the mean square of every feature.
   bool prepare() {
@@ -95,38 +122,59 @@ class Newton {
   }
 
  private:
-  // Of feature j; the bias, last, has its own.
-  double penalty(size_t j) const { return j + 1 < spread_.size() ? p_.lam : p_.lam * bias_penalty_; }
+  // A dual block sums to zero: it moves where two of its numbers can.
+  static constexpr double least_free = JointLoss<L> ? 2 : 1;
+
+  System make_system(const Problem<Rows>& problem, Watch& watch) const {
+    if constexpr (JointLoss<L>)
+      return System(problem, width(), watch);
+    else
+      return System(problem, watch);
+  }
+
+  int64_t width() const { return loss_.width(); }
+
+  // Of weight number j; the bias, last, has its own.
+  double penalty(size_t j) const { return j / size_t(width()) + 1 < spread_.size() ? p_.lam : p_.lam * bias_penalty_; }
 
   double share(size_t i) const { return p_.weight(int64_t(i)) / p_.total; }
 
-  bool scores(std::span<const double> w, std::vector<double>& out) {
-    for (size_t i = 0; i < out.size(); ++i) {
-      if (share(i) == 0) continue;
-      const auto row = p_.rows[int64_t(i)];
-      out[i] = row.dot(w.data());
-      if (!watch_.go_on(row.size())) return false;
-    }
-    visits_ += p_.m();
-    return true;
+  // visit(i, where the row's block begins) for every row that exists.
+  void each_row(const auto& visit) const {
+    for (int64_t i = 0; i < p_.rows.size(); ++i)
+      if (p_.weight(i) != 0) visit(i, size_t(i * width()));
   }
 
-  // a_i and softness_i at the current scores.
+  bool scores(std::span<const double> w, std::vector<double>& out) {
+    each_row([&](int64_t i, size_t at) {
+      if (!go_on_) return;
+      const auto row = p_.rows[i];
+      block_dot(loss_, row, w.data(), out.data() + at);
+      go_on_ = watch_.go_on(row.size() * width());
+    });
+    visits_ += p_.m();
+    return go_on_;
+  }
+
+  // a_i at the current scores.
   void respond(std::span<double> a, double curvature) {
-    for (size_t i = 0; i < a.size(); ++i)
-      if (share(i) != 0) a[i] = loss_.ascend(centre_[i], scores_[i], p_.y[int64_t(i)], curvature);
+    each_row([&](int64_t i, size_t at) {
+      loss_.ascend(centre_.data() + at, scores_.data() + at, label<L>(p_, i), curvature, a.data() + at);
+    });
     go_on_ = go_on_ && watch_.go_on(int64_t(a.size()));
   }
 
   // gradient_ = lam w - sum_i p_i a_i x_i.
   void residual(std::span<const double> w, std::span<const double> a) {
     gradient_.assign(w.size(), 0.0);
-    for (size_t i = 0; i < a.size(); ++i)
-      if (share(i) != 0 && a[i] != 0) {
-        const auto row = p_.rows[int64_t(i)];
-        row.axpy(-share(i) * a[i], gradient_.data());
-        go_on_ = go_on_ && watch_.go_on(row.size());
-      }
+    each_row([&](int64_t i, size_t at) {
+      bool moves = false;
+      for (int64_t c = 0; c < width(); ++c) moves |= (block_[c] = -share(size_t(i)) * a[at + size_t(c)]) != 0;
+      if (!moves) return;
+      const auto row = p_.rows[i];
+      block_axpy(loss_, row, block_.data(), gradient_.data());
+      go_on_ = go_on_ && watch_.go_on(row.size() * width());
+    });
     for (size_t j = 0; j < w.size(); ++j) gradient_[j] += penalty(j) * w[j];
   }
 
@@ -134,27 +182,45 @@ class Newton {
   bool direction(std::span<const double> w, std::span<const double> a, double curvature, double damping) {
     residual(w, a);
     if (!go_on_) return false;
-    free_.clear();
-    for (size_t i = 0; i < a.size(); ++i) {
-      if (share(i) == 0) continue;
-      const double soft = loss_.softness(a[i], p_.y[int64_t(i)], curvature);
-      if (soft > 0) free_.push_back({int64_t(i), share(i) * soft});
-    }
-    for (size_t j = 0; j < ridge_.size(); ++j) ridge_[j] = penalty(j) + damping * spread_[j];
-    if (!system_.build(free_, ridge_, uneven_, precise_) || !system_.solve(gradient_, change_)) return false;
+    soften(a, curvature);
+    for (size_t j = 0; j < ridge_.size(); ++j) ridge_[j] = penalty(j * size_t(width())) + damping * spread_[j];
+    bool built = false;
+    if constexpr (JointLoss<L>)
+      built = system_.build(free_, soft_, ridge_);
+    else
+      built = system_.build(free_, ridge_, uneven_, precise_);
+    if (!built || !system_.solve(gradient_, change_)) return false;
     change_scores_.resize(a.size());
     return scores(change_, change_scores_);
+  }
+
+  // The rows that can move, and how easily.
+  void soften(std::span<const double> a, double curvature) {
+    free_.clear();
+    soft_.resize(JointLoss<L> ? a.size() : 0);
+    each_row([&](int64_t i, size_t at) {
+      loss_.softness(a.data() + at, label<L>(p_, i), curvature, block_.data());
+      double free = 0;
+      for (int64_t c = 0; c < width(); ++c) {
+        free += block_[c] > 0;
+        block_[c] *= share(size_t(i));
+        if constexpr (JointLoss<L>) soft_[at + size_t(c)] = block_[c];
+      }
+      if (free >= least_free) free_.push_back({i, block_[0]});
+    });
   }
 
   // Minus the slope at w - length * change: positive while the function still falls.
   double falling(std::span<const double> w, double length, double curvature) {
     double s = 0;
     for (size_t j = 0; j < w.size(); ++j) s += penalty(j) * (w[j] - length * change_[j]) * change_[j];
-    for (size_t i = 0; i < scores_.size(); ++i) {
-      if (share(i) == 0) continue;
-      const double score = scores_[i] - length * change_scores_[i];
-      s -= share(i) * loss_.ascend(centre_[i], score, p_.y[int64_t(i)], curvature) * change_scores_[i];
-    }
+    trial_.resize(size_t(width()));
+    each_row([&](int64_t i, size_t at) {
+      const double* change = change_scores_.data() + at;
+      for (int64_t c = 0; c < width(); ++c) trial_[size_t(c)] = scores_[at + size_t(c)] - length * change[c];
+      loss_.ascend(centre_.data() + at, trial_.data(), label<L>(p_, i), curvature, block_.data());
+      for (int64_t c = 0; c < width(); ++c) s -= share(size_t(i)) * block_[c] * change[c];
+    });
     go_on_ = go_on_ && watch_.go_on(int64_t(scores_.size()));
     return s;
   }
@@ -189,20 +255,27 @@ class Newton {
       if (!direction(w, a, curvature, 0)) return false;
       for (size_t j = 0; j < w.size(); ++j) w[j] -= change_[j];
       for (const auto& [i, weight] : free_) {
-        const double now = a[size_t(i)] + weight / share(size_t(i)) * change_scores_[size_t(i)];
-        a[size_t(i)] = loss_.feasible(now, p_.y[i]);
+        const auto at = size_t(i * width());
+        if constexpr (JointLoss<L>) {
+          bend(system_.soft_of(i), change_scores_.data() + at, block_.data());
+          for (int64_t c = 0; c < width(); ++c) a[at + size_t(c)] += block_[c] / share(size_t(i));
+        } else {
+          a[at] += weight / share(at) * change_scores_[at];
+        }
+        loss_.feasible(a.data() + at, label<L>(p_, i));
       }
     }
     return true;
   }
 
   const Problem<Rows>& p_;
-  const L& loss_;
+  const Blocks loss_;
   double bias_penalty_;
   Watch& watch_;
-  NewtonSystem<Rows> system_;
+  System system_;
+  Block<Blocks> block_;
   std::vector<FreeRow> free_;
-  std::vector<double> spread_, ridge_;
+  std::vector<double> spread_, ridge_, soft_, trial_;
   std::vector<double> centre_, scores_, gradient_, change_, change_scores_;
   int64_t visits_ = 0;
   bool go_on_ = true, uneven_ = false, precise_ = false;

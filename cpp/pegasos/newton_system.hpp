@@ -10,6 +10,7 @@
 
 #include "certificate.hpp"
 #include "cholesky.hpp"
+#include "conjugate_gradients.hpp"
 #include "precise_system.hpp"
 #include "problem.hpp"
 
@@ -55,10 +56,13 @@ class NewtonSystem {
 
   bool solve(std::span<const double> gradient, std::vector<double>& change) {
     change.assign(gradient.size(), 0.0);
-    if (way_ == Way::gradients) return conjugate_gradients(gradient, change);
     if (way_ == Way::precise) {
       precise_.solve(gradient, change);
       return true;
+    }
+    if (way_ == Way::gradients) {
+      const auto product_of = [&](std::span<const double> x, std::vector<double>& out) { multiply(x, out); };
+      return conjugate_gradients(product_of, diagonal_, gradient, change, watch_, int64_t(rows_.size()) * 50);
     }
     std::vector<double> left(gradient.begin(), gradient.end()), product, correction;
     for (int round = 0; round < 2; ++round) {  // the second round refines what rounding left
@@ -128,37 +132,6 @@ class NewtonSystem {
 
   void divide(std::vector<double>& g) const {
     for (size_t j = 0; j < g.size(); ++j) g[j] /= ridge_[j];
-  }
-
-  // Preconditioned by the diagonal; stops when the residual has fallen a thousandfold.
-  bool conjugate_gradients(std::span<const double> gradient, std::vector<double>& x) {
-    const size_t n = gradient.size();
-    std::vector<double> r(gradient.begin(), gradient.end()), z(n), direction(n), product;
-    double rz = 0;
-    auto precondition = [&] {
-      double sum = 0;
-      for (size_t j = 0; j < n; ++j) sum += r[j] * (z[j] = r[j] / diagonal_[j]);
-      return sum;
-    };
-    rz = precondition();
-    direction = z;
-    const double enough = 1e-6 * rz;
-    for (int round = 0; round < 300 && rz > enough; ++round) {
-      multiply(direction, product);
-      double curvature = 0;
-      for (size_t j = 0; j < n; ++j) curvature += direction[j] * product[j];
-      if (!(curvature > 0)) break;
-      const double length = rz / curvature;
-      for (size_t j = 0; j < n; ++j) {
-        x[j] += length * direction[j];
-        r[j] -= length * product[j];
-      }
-      const double before = rz;
-      rz = precondition();
-      for (size_t j = 0; j < n; ++j) direction[j] = z[j] + rz / before * direction[j];
-      if (!watch_.go_on(int64_t(n) + int64_t(rows_.size()) * 50)) return false;
-    }
-    return true;
   }
 
   const Problem<Rows>& p_;

@@ -15,51 +15,16 @@
 #include "average.hpp"
 #include "bias.hpp"
 #include "certificate.hpp"
+#include "pegasos_options.hpp"
 #include "sampler.hpp"
 #include "scaled_vector.hpp"
-#include "steps.hpp"
 
 namespace pegasos {
 
-struct PegasosOptions {
-  int64_t k = 1;
-  Sampling sampling = Sampling::blocks;
-  uint64_t seed = 0;
-  int64_t steps = 0;        // the last step to take in this call, counted from the first step ever
-  double tol = 0;           // absolute
-  bool to_the_end = false;  // take all steps whatever the gap, certify once
-  bool one_pass = false;    // partial_fit: each row once, the last batch may be short, no certificate
-  Steps eta = {};
-  bool from_start = false;          // w_1 is not zero
-  double radius = 0;                // project onto this ball after every step; 0: do not
-  bool batch_bias = false;          // eq. 24: each batch with the b that suits it best
-  bool fixed_bias = false;          // b stays as it is: one point of the search of eq. 25
-  bool on_loss = false;             // t advances, and w moves, only in steps with a loss
-  double tail = 0;                  // average the last part of the steps: 1 for all, 0 for the last iterate alone
-  std::vector<int64_t> tries = {};  // evaluate the objective at these steps and return the best; ascending
-  int64_t sample = 0;               // rows for that evaluation; 0: all
-};
-
-struct PegasosState {
-  std::span<double> v;       // w = c * v
-  std::span<double> counts;  // what each row added to v: w = c * sum_i counts_i x_i, if started from zero
-  std::span<double> out;     // the weights to return, the bias last
-  std::span<double> B = {};  // of the average; empty: none
-  double c = 1;
-  int64_t t = 0;     // steps taken
-  int64_t hits = 0;  // those with a loss
-  double b = 0;      // free bias
-  double C = 0;      // of the average, with the iterates in it
-  int64_t averaged = 0;
-};
-
-struct PegasosFit {
-  std::vector<Checkpoint> history;
-  bool converged = false;
-};
-
-template <class Rows, Loss L>
+template <class Rows, AnyLoss L>
 class PegasosSolver {
+  using Blocks = std::remove_cvref_t<decltype(blocks_of(std::declval<const L&>()))>;
+
  public:
   PegasosSolver(const Problem<Rows>& problem, const L& loss, const PegasosOptions& options, PegasosState& state,
                 Team& team, Watch& watch)
@@ -73,7 +38,10 @@ class PegasosSolver {
         average_(state.B, state.C, state.averaged),
         picks_(Sampler(options.sampling, options.seed, {problem.m(), problem.listed, problem.s}, options.k),
                first_pick()),
-        batch_(size_t(options.k)) {
+        blocks_(blocks_of(loss)),
+        batch_(size_t(options.k * width())),
+        score_(blocks_),
+        slope_(blocks_) {
     w_.set_c(state.c);
     // Without projection, with eta = 1/(lam t), w is a plain sum over lam t and c needs no multiplying (eq. 13).
     plain_ = o_.eta.kind == Steps::Kind::pegasos && o_.radius == 0;
@@ -103,6 +71,8 @@ class PegasosSolver {
     return uint64_t(state_.t) * uint64_t(own_epoch ? p_.m() : o_.k);
   }
 
+  int64_t width() const { return blocks_.width(); }
+
   bool done(const PegasosFit& fit) const { return (fit.converged && !o_.to_the_end) || state_.t >= o_.steps; }
 
   // Steps up to number `last`; false when stopped early.
@@ -115,7 +85,8 @@ class PegasosSolver {
       if (o_.tail > 0 && o_.tail < 1 && t == average_from) average_.restart();
       if (o_.tail > 0 && t >= average_from) average_.count_iterate(w_.c());
       if (o_.batch_bias) balance_batch(k);
-      const bool loss = std::any_of(batch_.begin(), batch_.begin() + k, [](const Hit& hit) { return hit.slope != 0; });
+      const auto end = batch_.begin() + k * width();
+      const bool loss = std::any_of(batch_.begin(), end, [](const Hit& hit) { return hit.slope != 0; });
       if (loss) ++state_.hits;
       if (loss || !o_.on_loss) move(o_.on_loss ? state_.hits : t, k);
       state_.t = t;
@@ -132,12 +103,15 @@ class PegasosSolver {
       const int64_t i = picks_.next();
       p_.rows.prefetch(picks_.fetch());
       const auto row = p_.rows[i];
-      const double score = w_.dot(row) + (o_.batch_bias ? 0 : state_.b), y = p_.y[i];
+      const auto y = label<L>(p_, i);
+      block_dot(blocks_, row, state_.v.data(), score_.data());
+      for (int64_t c = 0; c < width(); ++c) score_[c] = w_.c() * score_[c] + (o_.batch_bias ? 0 : state_.b);
       // i.i.d. draws follow the weights; the other orders see each row once an epoch and weigh its slope.
       const double share = o_.sampling == Sampling::iid || p_.s.empty() ? 1.0 : p_.s[size_t(i)] * m / p_.total;
-      batch_[size_t(j)] = {i, loss_.slope(score, y) * share};
-      if (o_.batch_bias) scored_.push_back({score, y, share});
-      if (!watch_.go_on(row.size())) return false;
+      blocks_.slope(score_.data(), y, slope_.data());
+      for (int64_t c = 0; c < width(); ++c) batch_[size_t(j * width() + c)] = {i, slope_[c] * share};
+      if (o_.batch_bias) scored_.push_back({score_[0], double(y), share});
+      if (!watch_.go_on(row.size() * width())) return false;
     }
     return true;
   }
@@ -155,13 +129,13 @@ class PegasosSolver {
       if (average_.on()) average_.shrunk(w_.c(), state_.v);
     }
     double slopes = 0;
-    for (int64_t j = 0; j < k; ++j) {
+    for (int64_t j = 0; j < k * width(); ++j) {
       const auto [i, slope] = batch_[size_t(j)];
       if (slope == 0) continue;
-      const auto row = p_.rows[i];
+      const auto row = class_row(blocks_, p_.rows[i], j % width());
       const double a = -eta / double(k) * slope;
       const double step = o_.radius > 0 ? w_.add(row, a, w_.dot(row)) : w_.add(row, a);
-      state_.counts[size_t(i)] += step;
+      state_.counts[size_t(i * width() + j % width())] += step;
       if (average_.on()) average_.added(row, step);
       slopes += slope;
     }
@@ -254,8 +228,10 @@ class PegasosSolver {
       for (int64_t n = 0; n < o_.sample; ++n) {
         const int64_t i = sample_row(draws, uint64_t(n));
         const auto row = p_.rows[i];
-        value += p_.weight(i) * loss_.value(row.dot(w.data()) + state_.b, p_.y[i]);
-        if (!watch_.go_on(row.size())) return false;
+        block_dot(blocks_, row, w.data(), score_.data());
+        score_[0] += state_.b;  // zero where there are several
+        value += p_.weight(i) * blocks_.value(score_.data(), label<L>(p_, i));
+        if (!watch_.go_on(row.size() * width())) return false;
       }
       value = half_square(w, std::sqrt(p_.lam)) + value / double(o_.sample) * double(p_.m()) / p_.total;
     } else {
@@ -279,7 +255,10 @@ class PegasosSolver {
   bool certify_now(PegasosFit& fit) {
     write_output();
     const double unit = w_.c() * p_.lam * p_.total;
-    auto dual = [&](int64_t i) { return loss_.feasible(unit * state_.counts[size_t(i)] / p_.weight(i), p_.y[i]); };
+    auto dual = [&](int64_t i, double* a) {
+      for (int64_t c = 0; c < width(); ++c) a[c] = unit * state_.counts[size_t(i * width() + c)] / p_.weight(i);
+      blocks_.feasible(a, label<L>(p_, i));
+    };
     const auto found = certify(p_, loss_, state_.out, dual, team_, watch_);
     if (!found) return false;
     if (p_.free_bias) state_.out.back() = found->bias;
@@ -304,7 +283,9 @@ class PegasosSolver {
     int64_t i;
     double slope;
   };
-  std::vector<Hit> batch_;
+  const Blocks blocks_;
+  std::vector<Hit> batch_;  // of a row, one for each class
+  Block<Blocks> score_, slope_;
   std::vector<Scored> scored_;  // of the batch, with batch_bias
   std::vector<double> best_;
   double best_value_ = std::numeric_limits<double>::infinity();

@@ -63,6 +63,7 @@ struct DenseRow {
   double bias;
 
   int64_t size() const { return n; }
+  int64_t dim() const { return n; }
   int64_t column(int64_t j) const { return j; }
   double dot(const double* w) const { return kernel::dot(val, n, w) + bias * w[n]; }
   void axpy(double a, double* w) const {
@@ -98,6 +99,7 @@ struct SparseRow {
   double bias;
 
   int64_t size() const { return n; }
+  int64_t dim() const { return d; }
   int64_t column(int64_t j) const { return idx[j]; }
 
   // Scalar loads on purpose: gather instructions were measured slower here.

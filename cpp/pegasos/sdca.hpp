@@ -41,7 +41,7 @@ struct DualFit {
   bool converged = false;
 };
 
-template <class Rows, Loss L>
+template <class Rows, AnyLoss L>
 class DualSolver {
  public:
   DualSolver(const Problem<Rows>& problem, const L& loss, const DualOptions& options, DualState& state, Team& team,
@@ -91,7 +91,15 @@ class DualSolver {
   // Problems as small as this are taken to the rounding floor: it costs milliseconds, and repeated fits agree.
   static constexpr double floor_below = 4e6;
 
+  int64_t width() const { return blocks_of(loss_).width(); }
+
   double epochs_left() const { return o_.max_epochs - double(state_.visits) / double(p_.m()); }
+
+  // Far from the optimum nearly every block of a joint hinge is free, so that Newton's system is as large as can be,
+  // and blocks that look settled are not.
+  bool near(double part) const {
+    return !JointLoss<L> || L::smooth || estimates_.back() <= part * value_at_zero(p_, loss_);
+  }
 
   // Epochs of a few rows cost a look at each row, too: there must be an end to them.
   bool exhausted() const { return epochs_left() <= 0 || double(epoch_) >= 16 * o_.max_epochs; }
@@ -100,12 +108,16 @@ class DualSolver {
   bool rebuild() {
     std::fill(u_.begin(), u_.end(), 0.0);
     u_is_whole_ = false;
+    const auto& blocks = blocks_of(loss_);
+    std::vector<double> part(static_cast<size_t>(width()));
     for (int64_t i = 0; i < p_.rows.size(); ++i) {
-      const double part = p_.weight(i) * state_.a[size_t(i)];
-      if (part == 0) continue;
+      bool moves = false;
+      for (size_t c = 0; c < part.size(); ++c)
+        moves |= (part[c] = p_.weight(i) * state_.a[size_t(i) * part.size() + c]) != 0;
+      if (!moves) continue;
       const auto row = inner_.rows[i];
-      row.axpy(part, u_.data());
-      if (!watch_.go_on(row.size())) return false;
+      block_axpy(blocks, row, part.data(), u_.data());
+      if (!watch_.go_on(row.size() * width())) return false;
     }
     u_is_whole_ = true;
     return true;
@@ -118,10 +130,10 @@ class DualSolver {
     const Stream draws = Stream(o_.seed).split(uint64_t(epoch_++));
     const bool whole = ascent_.epoch(o_.sampling, draws, growing, most, tally, watch_);
     state_.visits += tally.rows;
-    last_operations_ = operations(double(tally.nonzeros), double(tally.rows)) + double(p_.rows.dim());
+    last_operations_ = operations(double(tally.nonzeros), double(tally.rows)) + double(u_.size());
     operations_ += last_operations_;
     estimates_.push_back(tally.gap / p_.total);
-    if (whole && o_.shrinking && !growing)
+    if (whole && o_.shrinking && !growing && near(0.01))
       ascent_.shrink(std::min(tally.violation, 10 * std::sqrt(tally.squares / double(tally.rows))));
     return whole;
   }
@@ -159,12 +171,12 @@ class DualSolver {
 
   // Takes the exact certificate of (w, a), keeps the better w and the better bound.
   bool certify_now(std::span<const double> w, std::span<const double> a) {
-    auto dual = [&](int64_t i) { return a[size_t(i)]; };
-    auto look = [&](int64_t i, double score) { ascent_.look(i, score); };
+    auto dual = [&](int64_t i, double* out) { std::copy_n(a.data() + i * width(), width(), out); };
+    auto look = [&](int64_t i, const double* score) { ascent_.look(i, score); };
     const auto kept = p_.free_bias ? std::span<double>() : std::span<double>(u_);
     const auto found = certify(p_, loss_, w, dual, team_, watch_, kept, look);
     if (!found) return false;
-    operations_ += operations(double(p_.rows.nonzeros()), double(p_.rows.size())) + double(p_.rows.dim());
+    operations_ += operations(double(p_.rows.nonzeros() * width()), double(p_.rows.size())) + double(u_.size());
     if (found->objective < objective_) {
       objective_ = found->objective;
       std::copy(w.begin(), w.end(), state_.w.begin());
@@ -188,25 +200,18 @@ class DualSolver {
     const double pace = std::log(before / now) / 3, left = std::log(now / std::max(o_.tol, 1e-15));
     const double epochs_left = pace > 1e-6 ? left / pace : 1e6;
     if (epochs_left < 5) return false;
-    double free_rows = 0;
-    for (int64_t i = 0; i < p_.rows.size(); ++i)
-      free_rows += p_.weight(i) > 0 && loss_.softness(state_.a[size_t(i)], p_.y[i], 1.0) > 0;
-    const double step = 0.25 * NewtonSystem<Rows>::cost(inner_, free_rows) + 2 * double(p_.rows.nonzeros()) +
-                        30 * double(p_.rows.size());
+    if (!near(0.05)) return false;
+    const double step =
+        0.25 * newton_.cost(state_.a) + 2 * double(p_.rows.nonzeros() * width()) + 30 * double(state_.a.size());
     return epochs_left * last_operations_ > (L::smooth ? 12 : 60) * step;
-  }
-
-  double value_at_zero() const {
-    double sum = 0;
-    for (int64_t i = 0; i < p_.rows.size(); ++i) sum += p_.weight(i) * loss_.value(0, p_.y[i]);
-    return sum / p_.total;
   }
 
   // Proximal Newton steps until tol, or until the gap stops falling when `to_the_floor`.
   bool finish(bool to_the_floor) {
     std::vector<double> w = weights(), a(state_.a.begin(), state_.a.end());
     if (!newton_.prepare() || (!fresh() && !certify_now(w, a))) return false;
-    if (value_at_zero() < objective_) {  // coordinate ascent has only made it worse: a fresh start is nearer
+    const double zero = value_at_zero(p_, loss_);
+    if (zero < objective_) {  // coordinate ascent has only made it worse: a fresh start is nearer
       std::fill(w.begin(), w.end(), 0.0);
       std::fill(a.begin(), a.end(), 0.0);
       inner_.offset = 0;
@@ -214,7 +219,7 @@ class DualSolver {
     }
     std::vector<double> kept_w = w;
     double best = gap_;
-    const double floor = 1e-15 * std::max(value_at_zero(), std::abs(objective_));
+    const double floor = 1e-15 * std::max(zero, std::abs(objective_));
     // The smaller the curvature, the nearer the answer and the harder the step: it falls as fast as steps stay easy.
     double curvature = L::smooth ? 0 : std::clamp(10 * best, 1e-11, 10.0);
     for (int failures = 0; failures < 10 && best > floor && (to_the_floor || !fit_.converged) && epochs_left() >= 5;) {

@@ -18,9 +18,9 @@ namespace {
 
 constexpr double forever = std::numeric_limits<double>::infinity();
 
-// Solutions of the same system of 40 rows and 20 features, posed so that it is solved in three ways: features that do
+// Solutions of the same system of 40 rows and 20 features, posed so that it is solved in every way: features that do
 // not occur and rows cut into many choose the way, and change nothing else.
-std::vector<double> newton_change(int64_t dim, int64_t copies) {
+std::vector<double> newton_change(int64_t dim, int64_t copies, bool precise = false) {
   const int64_t n = 40, d = 20;
   const Data<> base(n, d);
   std::vector<double> values;
@@ -41,7 +41,7 @@ std::vector<double> newton_change(int64_t dim, int64_t copies) {
   std::vector<double> ridge(size, 0.1), gradient(size), change;
   for (int64_t j = 0; j < d; ++j) gradient[size_t(j)] = 1 + double(j % 4);
   gradient.back() = 2;
-  CHECK(system.build(rows, ridge, false));
+  CHECK(system.build(rows, ridge, false, precise));
   CHECK(system.solve(gradient, change));
   change[size_t(d)] = change.back();  // the bias, wherever it was
   change.resize(size_t(d + 1));
@@ -103,7 +103,7 @@ TEST(cholesky_solves_systems_of_any_scale) {
       for (int64_t r = 0; r < n; ++r) x.push_back(double(r % 3 + 1) / std::sqrt(A[size_t(r * n + r)]));
       for (int64_t r = 0; r < n; ++r)
         for (int64_t j = 0; j < n; ++j) b[size_t(r)] += A[size_t(r * n + j)] * x[size_t(j)];
-      Cholesky factor;
+      Cholesky<double> factor;
       CHECK(factor.factor(A, n, watch));
       factor.solve(b);
       for (size_t r = 0; r < size_t(n); ++r) CHECK(std::abs(b[r] / x[r] - 1) < 1e-8);
@@ -113,7 +113,7 @@ TEST(cholesky_solves_systems_of_any_scale) {
 TEST(cholesky_of_a_singular_matrix_stays_finite) {
   Watch watch(0, forever, {});
   for (const std::vector<double>& A : {std::vector<double>{1, 0, 0, 1, 1, 0, 1, 1, 1}, std::vector<double>(9)}) {
-    Cholesky factor;
+    Cholesky<double> factor;
     CHECK(factor.factor(A, 3, watch));
     std::vector<double> b{1, 1, 1};
     factor.solve(b);
@@ -121,15 +121,44 @@ TEST(cholesky_of_a_singular_matrix_stays_finite) {
   }
 }
 
-TEST(three_ways_to_solve_a_newton_system_agree) {
-  const auto by_features = newton_change(21, 1), by_rows = newton_change(310, 1),
-             by_gradients = newton_change(3005, 80);
-  const auto split = newton_change(21, 80);  // many rows, few features
+TEST(twofold_numbers_have_twice_the_digits) {
+  const Twofold tiny(1e-25), third = Twofold(1.0) / Twofold(3.0), root = sqrt(Twofold(2.0));
+  CHECK(double((Twofold(1.0) + tiny) - Twofold(1.0)) == 1e-25);
+  CHECK(std::abs(double(third * Twofold(3.0) - Twofold(1.0))) < 1e-31);
+  CHECK(std::abs(double(root * root - Twofold(2.0))) < 1e-31);
+  CHECK(double(twofold::product(1 + 1e-10, 1 - 1e-10) - Twofold(1.0)) < 0);  // double would say 0
+}
+
+TEST(every_way_to_solve_a_newton_system_agrees) {
+  const auto precise = newton_change(21, 1), by_rows = newton_change(310, 1), by_gradients = newton_change(3005, 80);
+  const auto by_features = newton_change(21, 80);  // many rows, few features
+  const auto precise_by_rows = newton_change(310, 1, true);
   double size = 0;
-  for (const double x : by_features) size = std::max(size, std::abs(x));
-  for (size_t j = 0; j < by_features.size(); ++j) {
-    CHECK(std::abs(by_features[j] - by_rows[j]) < 1e-10 * size);
-    CHECK(std::abs(by_features[j] - split[j]) < 1e-10 * size);
-    CHECK(std::abs(by_features[j] - by_gradients[j]) < 5e-3 * size);
+  for (const double x : precise) size = std::max(size, std::abs(x));
+  for (size_t j = 0; j < precise.size(); ++j) {
+    CHECK(std::abs(precise[j] - by_rows[j]) < 1e-10 * size);
+    CHECK(std::abs(precise[j] - by_features[j]) < 1e-10 * size);
+    CHECK(std::abs(precise[j] - precise_by_rows[j]) < 1e-13 * size);
+    CHECK(std::abs(precise[j] - by_gradients[j]) < 5e-3 * size);
+  }
+}
+
+// Two columns that agree in ten digits, and a ridge that is a 1e-26th of their squares: a condition of 1e26.
+TEST(a_system_far_beyond_double_is_solved) {
+  const std::vector<double> data{1e8, 1e8 + 0.01, 2e8, 2e8 - 0.01, 3e8, 3e8};
+  const Problem<DenseRows<double>> p{{data.data(), 3, 2, 0}, {}, 1};
+  Watch watch(0, forever, {});
+  const std::vector<double> ridge{1e-10, 1e-10, 1.0}, gradient{1.0, -1.0, 0.0};
+  std::vector<double> over_features(3), over_rows(3);
+  PreciseSystem<DenseRows<double>> system(p, watch);
+  const std::vector<FreeRow> three{{0, 1.0}, {1, 1.0}, {2, 1e-30}}, two{{0, 1.0}, {1, 1.0}};
+  CHECK(system.build(three, ridge));
+  system.solve(gradient, over_features);
+  CHECK(system.build(two, ridge));  // fewer than features: the other way
+  system.solve(gradient, over_rows);
+  const double exact[] = {11111.097882082724, -11111.097882304946};  // by rational arithmetic
+  for (size_t j = 0; j < 2; ++j) {
+    CHECK(std::abs(over_features[j] / exact[j] - 1) < 1e-10);
+    CHECK(std::abs(over_rows[j] / exact[j] - 1) < 1e-5);
   }
 }

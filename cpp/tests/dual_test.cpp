@@ -33,7 +33,7 @@ double dual_of(const Problem<Rows>& p, const std::vector<double>& a) {
   Team team(1);
   Watch watch(0, forever, {});
   const std::vector<double> w(size_t(p.rows.dim()));
-  return certify(p, Hinge{}, w, [&](int64_t i) { return a[size_t(i)]; }, team, watch)->dual;
+  return certify(p, Hinge{}, w, [&](int64_t i, double* out) { *out = a[size_t(i)]; }, team, watch)->dual;
 }
 
 struct Solved {
@@ -118,8 +118,8 @@ TEST(newton_steps_close_the_gap_on_columns_of_any_scale) {
   for (double curvature = 0.1; curvature > 1e-9; curvature /= 10) {
     CHECK(newton.step(w, a, curvature, 40) > 0);
     for (int64_t i = 0; i < 60; ++i) CHECK(hinge.feasible(a[size_t(i)], p.y[i]) == a[size_t(i)]);
-    const auto found =
-        certify(p, hinge, std::span<const double>(w), [&](int64_t i) { return a[size_t(i)]; }, team, watch);
+    const auto found = certify(
+        p, hinge, std::span<const double>(w), [&](int64_t i, double* out) { *out = a[size_t(i)]; }, team, watch);
     gap = found->objective - found->dual;
     CHECK(gap >= -1e-12);
   }

@@ -13,14 +13,16 @@ __version__ = "0.1.0"
 _HOMES = {
     "PegasosClassifier": "linear",
     "PegasosRegressor": "regression",
+    "Loss": "_own_loss",
     "Auto": "solvers",
     "Pegasos": "solvers",
     "SDCA": "solvers",
 }
-__all__ = ["SDCA", "Auto", "Pegasos", "PegasosClassifier", "PegasosRegressor", "datasets"]
+__all__ = ["SDCA", "Auto", "Loss", "Pegasos", "PegasosClassifier", "PegasosRegressor", "datasets"]
 
 if TYPE_CHECKING:
     from . import datasets
+    from ._own_loss import Loss
     from .linear import PegasosClassifier
     from .regression import PegasosRegressor
     from .solvers import SDCA, Auto, Pegasos

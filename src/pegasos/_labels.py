@@ -101,3 +101,35 @@ def _encode_objects(y: NDArray[Any]) -> tuple[NDArray[Any], Codes]:
     if classes.ndim != 1:
         raise ValueError("Unknown label type: every label must be a single number or string.")
     return classes, codes
+
+
+def known_classes(given: Any, before: NDArray[Any] | None) -> NDArray[Any]:
+    """The classes of `partial_fit`: those of the first call, which has to name them."""
+    if before is None:
+        if given is None:
+            raise ValueError("the first call of partial_fit needs classes=, every label that will ever come.")
+        return _given_classes(given)
+    if given is not None and not np.array_equal(_given_classes(given), before):
+        raise ValueError(f"classes={given!r} differs from the classes of the first call, {before.tolist()!r}.")
+    return before
+
+
+def _given_classes(classes: Any) -> NDArray[Any]:
+    given = np.asarray(classes)
+    if given.ndim != 1 or not given.size:
+        raise ValueError(f"classes must be a list of labels, got {classes!r}.")
+    return encode(given)[0]
+
+
+def check_classes(classes: NDArray[Any], codes: Codes, listed: NDArray[np.uint32] | None) -> None:
+    """Refuse fewer than two classes, or fewer than two among the listed rows."""
+    if len(classes) < 2:
+        raise ValueError(
+            f"a classifier needs at least 2 classes, got {len(classes)} class: {classes.tolist()!r}. Check that y "
+            "holds the labels, and that the rows were not sorted by class before being cut."
+        )
+    if listed is None:
+        return
+    left = np.unique(codes[listed])
+    if len(left) < 2:
+        raise ValueError(f"only 1 class, {classes.tolist()[left[0]]!r}, has rows of positive weight; 2 are needed.")

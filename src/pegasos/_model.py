@@ -16,11 +16,12 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import _core
 from ._labels import refuse_missing
+from ._own_loss import Loss
 from ._problem import Fit, Floats, Problem, Start, Stop, solve_each
 from ._progress import CallbackSupportMixin, Progress
 from ._rows import make_rows, sound
 from ._rules import Rule, check
-from .solvers import Pegasos, solver_of
+from .solvers import Auto, Pegasos, solver_of
 
 _FORMAT = {"accept_sparse": "csr", "dtype": [np.float64, np.float32], "order": "C", "ensure_all_finite": False}
 
@@ -76,12 +77,15 @@ class LinearModel(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]  #
         """One fit, or one for each named class against the rest."""
         problem.check_scale()
         solver = solver_of(self.solver)
+        if isinstance(problem.loss, Loss) and isinstance(solver, Auto):
+            solver = Pegasos()  # the only method for a loss of the user's own
         if stop.one_pass and not isinstance(solver, Pegasos):
             solver = Pegasos()  # a dual solver needs rows that come back; one pass is a stochastic gradient's trade
         solver.check(problem, stop)
         positives = list(range(len(names))) if len(names) > 1 else [1]
         seed = _seed(self.random_state)
-        starts = self._starts(problem, len(positives)) if goes_on else [Start(np.zeros(problem.dim))] * len(positives)
+        zero = Start(np.zeros(problem.n_weights))
+        starts = self._starts(problem, len(positives)) if goes_on else [zero] * len(positives)
         progress = Progress(self, names)
         n_threads = _thread_count(self.n_jobs)
         fits = solve_each(problem, positives, solver, stop, starts, seed, n_threads, progress.report_of)
@@ -89,19 +93,22 @@ class LinearModel(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]  #
         return fits
 
     def _starts(self, problem: Problem, n_models: int) -> list[Start]:
-        w = self._weights()
-        if w.shape != (n_models, problem.dim):
+        models = self._weights()
+        if models.shape != (max(n_models, problem.width), problem.dim):
             raise ValueError(f"coef_ has shape {self.coef_.shape}, which does not fit the data to go on with.")
         if problem.bias == "none":
-            w[:, -1] = 0.0
-        steps = np.broadcast_to(self.n_steps_, n_models)
-        memories = getattr(self, "_memories", None) or [None] * n_models
-        fitting = [m and (m if m.fits(problem.rows.shape[0]) else replace(m, dual=None)) for m in memories]
-        return [Start(w[i], int(steps[i]), fitting[i]) for i in range(n_models)]
+            models[:, -1] = 0.0
+        memories = getattr(self, "_memories", None) or []
+        steps = np.atleast_1d(self.n_steps_)
+        if len(memories) != n_models or len(steps) != n_models:  # one against the rest before, joint now, or vice versa
+            memories, steps = [None] * n_models, np.full(n_models, steps.max())
+        fitting = [m and (m if m.fits(problem.n_duals) else replace(m, dual=None)) for m in memories]
+        vectors = problem.vectors(models)
+        return [Start(vectors[i], int(steps[i]), fitting[i]) for i in range(n_models)]
 
     def _set(self, problem: Problem, fits: list[Fit], names: NDArray[Any], stop: Stop) -> None:
         """Set the fitted attributes, then raise what interrupted the fit or warn about what it did not reach."""
-        self._shape(np.stack([fit.w for fit in fits]))
+        self._shape(problem.models([fit.w for fit in fits]))
         several = len(fits) > 1
 
         def each(values: list[Any]) -> Any:
@@ -137,6 +144,8 @@ class LinearModel(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]  #
 
     def _conclude(self, problem: Problem) -> None:
         """Print the summary and warn about what was not reached, with the numbers."""
+        if isinstance(problem.loss, Loss) and problem.loss.conjugate is None:
+            return  # nothing is known about the minimum, and nothing was promised
         surprised = not self.converged_ and not solver_of(self.solver).fixed_steps
         if not surprised and not self.verbose:
             return

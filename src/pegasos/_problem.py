@@ -18,53 +18,60 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _core, losses
+from ._costs import best_joint_constant, joint_value_at_zero
+from ._own_loss import Loss
+from ._weights import Weights as Weights
 
 Floats = NDArray[np.float64]
 Report = Callable[[float, int, float, float], Any]
 
 
 @dataclass(frozen=True)
-class Weights:
-    """s_i of every row, None for all ones; rows of weight zero do not exist."""
-
-    s: Floats | None
-    listed: NDArray[np.uint32] | None  # the rows that do exist, None for all
-    total: float
-    m: int  # how many exist
-
-    @classmethod
-    def of(cls, s: Floats | None, n_rows: int) -> Weights:
-        if s is None:
-            return cls(None, None, float(n_rows), n_rows)
-        if not s.any():
-            raise ValueError("all weights are zero: no row is left to train on.")
-        listed = np.flatnonzero(s).astype(np.uint32) if not s.all() else None
-        return cls(s, listed, float(s.sum()), n_rows if listed is None else len(listed))
-
-
-@dataclass(frozen=True)
 class Problem:
     """f(w) = lam/2 ||w||^2 + sum_i s_i loss(<w, x_i>, y_i) / sum_i s_i.
 
-    For classes, y_i is 1 for class `positive` and -1 for the others.
+    For classes, y_i is 1 for class `positive` and -1 for the others, or the code itself where the loss is joint: w then
+    holds one vector a class.
     """
 
     rows: _core.Rows
     labels: NDArray[Any]  # int32 class codes, or the float64 numbers of a regression
     weights: Weights
     lam: float
-    loss: str
+    loss: Any  # a name, or a Loss of the user's own
     bias: str
     positive: int = 1
     parameter: float = 0.0  # of the loss
+    costs: Floats | None = None  # of a joint loss: (n_classes, n_classes), read by multiclass_hinge
 
     @property
     def m(self) -> int:
         return self.weights.m
 
+    @property
+    def width(self) -> int:
+        """Scores, and dual variables, of a row."""
+        return 1 if self.costs is None else len(self.costs)
+
+    @property
+    def n_weights(self) -> int:
+        return self.dim * self.width
+
+    @property
+    def n_duals(self) -> int:
+        return int(self.rows.shape[0]) * self.width
+
+    def models(self, weights: list[Floats]) -> Floats:
+        """One model a line, the bias last. A joint loss has one vector, the classes of a feature side by side."""
+        return np.stack(weights) if self.costs is None else weights[0].reshape(self.dim, self.width).T
+
+    def vectors(self, models: Floats) -> list[Floats]:
+        """The inverse of `models`."""
+        return list(models) if self.costs is None else [np.ascontiguousarray(models.T).ravel()]
+
     def per_dual(self, lam: float) -> Floats | float:
         """What a dual variable of 1 contributes to w, per unit of the row."""
-        s = 1.0 if self.weights.s is None else self.weights.s
+        s = 1.0 if self.weights.s is None else np.repeat(self.weights.s, self.width)
         return s / (lam * self.weights.total)
 
     @property
@@ -79,11 +86,16 @@ class Problem:
 
     @property
     def is_regression(self) -> bool:
-        return self.loss in losses.REGRESSION
+        return self.labels.dtype.kind == "f"
 
     @cached_property
     def at_zero(self) -> float:
         """The yardstick of tol: f(0), or in regression the mean loss of the best constant, if a constant is allowed."""
+        if isinstance(self.loss, Loss):
+            values = self.loss.value(np.zeros(self.rows.shape[0]), self.numbers())
+            return float(np.average(values, weights=self.weights.s))
+        if self.costs is not None:
+            return joint_value_at_zero(self.loss, self.costs, self.class_shares())
         if not self.is_regression:
             return float(losses.CLASSIFICATION[self.loss].value(np.zeros(1), np.ones(1))[0])
         zero: float = self.native().objective(np.zeros(self.dim))
@@ -92,11 +104,23 @@ class Problem:
 
     def best_constants(self) -> Floats:
         """The mean loss of the best constant score, for each class against the rest; one number for two classes."""
+        if isinstance(self.loss, Loss):
+            return np.array([self.at_zero])
+        if self.costs is not None:
+            return np.array([best_joint_constant(self.loss, self.costs, self.class_shares())])
         if self.is_regression:
             return np.array([self.native().best_constant()])
         n_classes = int(self.labels.max()) + 1
         each = [1] if n_classes <= 2 else range(n_classes)
         return np.array([replace(self, positive=k).native().best_constant() for k in each])
+
+    def class_shares(self) -> Floats:
+        """The part of the weight that each class has."""
+        return np.bincount(self.labels, weights=self.weights.s, minlength=self.width) / self.weights.total
+
+    def numbers(self) -> Floats:
+        """The labels as losses of one score read them."""
+        return self.labels if self.is_regression else np.where(self.labels == self.positive, 1.0, -1.0)
 
     def native(self) -> _core.Problem:
         return _core.Problem(
@@ -112,6 +136,7 @@ class Problem:
             lam=self.lam,
             loss=self.loss,
             parameter=self.parameter,
+            costs=self.costs,
         )
 
     @property
@@ -176,16 +201,16 @@ class Running:
 class Memory:
     """What a warm start finds of the fit before. `dual` serves if the same rows come again.
 
-    w = sum_i s_i dual_i x_i / (lam sum_i s_i).
+    w = sum_i s_i dual_i x_i / (lam sum_i s_i); a joint loss has one number a class and row, rows one after the other.
     """
 
     dual: Floats | None
     lam: float
     running: Running | None = None
 
-    def fits(self, n_rows: int) -> bool:
-        """Whether the dual variables can belong to so many rows."""
-        return self.dual is None or len(self.dual) == n_rows
+    def fits(self, n_duals: int) -> bool:
+        """Whether there are as many dual variables as that."""
+        return self.dual is None or len(self.dual) == n_duals
 
 
 @dataclass(frozen=True)

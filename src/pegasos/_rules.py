@@ -51,30 +51,31 @@ class Integer:
 
 @dataclass(frozen=True)
 class OneOf:
-    """One of a few words. Those of `later` are promised, but not built yet."""
+    """One of a few words."""
 
     words: tuple[str, ...]
-    later: tuple[str, ...] = ()
 
     def objection(self, value: Any) -> str | None:
         if isinstance(value, str) and value in self.words:
             return None
-        known = "must be " + " or ".join(repr(word) for word in self.words)
-        if isinstance(value, str) and value in self.later:
-            return f"{known} in this version; {value!r} is planned, but not available yet"
-        return known
+        return "must be " + " or ".join(repr(word) for word in self.words)
 
 
 @dataclass(frozen=True)
-class Exactly:
-    """One value only, because the others are not available yet."""
+class LossNamed:
+    """One of a few words, or a loss of the user's own."""
 
-    value: Any
+    words: tuple[str, ...]
 
     def objection(self, value: Any) -> str | None:
-        if value is self.value or (type(value) is type(self.value) and value == self.value):
+        from ._own_loss import Loss
+
+        if isinstance(value, Loss):
             return None
-        return f"must be {self.value!r} in this version; other values are not available yet"
+        said = OneOf(self.words).objection(value)
+        if isinstance(value, type) and issubclass(value, Loss):
+            return f"must be an object, not a class: use loss={value.__name__}()"
+        return said and f"{said}, or an object derived from pegasos.Loss"
 
 
 @dataclass(frozen=True)
@@ -106,6 +107,32 @@ class OrNone:
             return None
         said = self.rule.objection(value)
         return None if said is None else said.replace("must be", "must be None or", 1)
+
+
+class StepSize:
+    """A step size: a word, or a constant."""
+
+    def objection(self, value: Any) -> str | None:
+        if isinstance(value, str):
+            return OneOf(("pegasos", "norma")).objection(value)
+        said = Number(0.0, above=True).objection(value)
+        return None if said is None else "must be 'pegasos', 'norma' or a number > 0"
+
+
+class StartVector:
+    """A first w: a word, or a vector."""
+
+    def objection(self, value: Any) -> str | None:
+        if isinstance(value, str):
+            return OneOf(("zero", "random")).objection(value)
+        import numpy as np
+
+        try:
+            vector = np.asarray(value, dtype=np.float64)
+        except (TypeError, ValueError):
+            vector = np.empty(())
+        right = vector.ndim == 1 and np.isfinite(vector).all()
+        return None if right else "must be 'zero', 'random' or a vector of finite numbers, one for each feature"
 
 
 # Below about 1e-300, 1 / lam is infinite and every step with it; far above 1, lam * t is.

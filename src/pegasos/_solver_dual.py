@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from . import _core
+from ._own_loss import Loss
 from ._problem import Fit, Memory, Problem, Start, Stop
 from ._rules import Flag, OneOf, Rule, check
 
@@ -23,6 +24,11 @@ class DualSolver(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
     def check(self, problem: Problem, stop: Stop) -> None:
         """Refuse what cannot work, before anything runs."""
         check(self._rules, self)
+        if isinstance(problem.loss, Loss):
+            raise ValueError(
+                f"{type(self).__name__} climbs the dual of the built-in losses; a loss of your own needs "
+                "solver='pegasos' or a Pegasos object."
+            )
         if problem.bias in ("batch", "search") and problem.loss != "hinge":
             raise ValueError(f"bias={problem.bias!r} is for the hinge; with loss={problem.loss!r} use bias='free'.")
         if problem.bias == "batch":
@@ -31,7 +37,7 @@ class DualSolver(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
     def solve(self, problem: Problem, stop: Stop, start: Start, seed: int) -> Fit:
         """Maximise the dual, from the dual variables in `start` where there are any."""
         memory = start.memory
-        a = np.zeros(problem.rows.shape[0]) if memory is None or memory.dual is None else memory.dual.copy()
+        a = np.zeros(problem.n_duals) if memory is None or memory.dual is None else memory.dual.copy()
         w = start.w.copy()  # what is handed back if there is no time for anything else
         options = _core.DualOptions()
         options.set_sampling(self.sampling)

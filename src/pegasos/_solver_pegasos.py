@@ -10,34 +10,12 @@ from sklearn.base import BaseEstimator
 
 from . import _core, losses
 from ._bias_search import search_bias
+from ._own_loss import Loss
 from ._problem import Fit, Floats, Memory, Problem, Running, Start, Stop
-from ._rules import Flag, Integer, Number, OneOf, OrNone, Rule, check
+from ._rules import Flag, Integer, Number, OneOf, OrNone, Rule, StartVector, StepSize, check
+from ._solver_own import OwnPegasos, check_own
 
 _MOST_STEPS = 2**62
-
-
-class _Step:
-    """A step size: a word, or a constant."""
-
-    def objection(self, value: Any) -> str | None:
-        if isinstance(value, str):
-            return OneOf(("pegasos", "norma")).objection(value)
-        said = Number(0.0, above=True).objection(value)
-        return None if said is None else "must be 'pegasos', 'norma' or a number > 0"
-
-
-class _StartVector:
-    """A first w: a word, or a vector."""
-
-    def objection(self, value: Any) -> str | None:
-        if isinstance(value, str):
-            return OneOf(("zero", "random")).objection(value)
-        try:
-            vector = np.asarray(value, dtype=np.float64)
-        except (TypeError, ValueError):
-            vector = np.empty(())
-        right = vector.ndim == 1 and np.isfinite(vector).all()
-        return None if right else "must be 'zero', 'random' or a vector of finite numbers, one for each feature"
 
 
 class Pegasos(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type hints
@@ -102,10 +80,10 @@ class Pegasos(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type 
         "k": Integer(1),
         "T": OrNone(Integer(1)),
         "sampling": OneOf(("blocks", "permutation", "fixed", "iid", "subsets")),
-        "step": _Step(),
+        "step": StepSize(),
         "p": OrNone(Number(0.0, above=True, high=1.0)),
         "projection": Flag(),
-        "start": _StartVector(),
+        "start": StartVector(),
         "output": OneOf(("last", "average", "tail", "random", "best")),
         "attempts": Integer(1),
         "tail": Number(0.0, above=True, high=1.0),
@@ -146,6 +124,8 @@ class Pegasos(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type 
     def check(self, problem: Problem, stop: Stop) -> None:
         """Refuse what cannot work, before anything runs."""
         check(self._rules, self)
+        if isinstance(problem.loss, Loss):
+            check_own(self, problem)
         if self.k > problem.m and not stop.one_pass:
             raise ValueError(
                 f"k = {self.k} rows per step, but there are only {problem.m} rows"
@@ -175,11 +155,19 @@ class Pegasos(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type 
             raise ValueError(
                 "bias='batch' finds the best b of each batch, which needs k > 1; use bias='free' for k = 1."
             )
+        if not isinstance(self.start, str) and problem.width > 1:
+            raise ValueError(
+                f"start as an array is for one vector of weights, and loss={problem.loss!r} has one a class; use "
+                "start='zero' or 'random'."
+            )
         if not isinstance(self.start, str) and len(self.start) != problem.dim - 1:
             raise ValueError(f"start has {len(self.start)} entries for {problem.dim - 1} features.")
 
     def solve(self, problem: Problem, stop: Stop, start: Start, seed: int) -> Fit:
         """Minimise; `start.steps` steps have been taken already."""
+        if isinstance(problem.loss, Loss):
+            options = self._options(problem, stop, start.steps, seed)
+            return OwnPegasos(self, problem, stop, start, seed, options).run()
         if problem.bias == "search" and not stop.one_pass:
             zero = Start(np.zeros(problem.dim))
             at_bias = lambda stop, b: self._run(problem, stop, zero, seed, b)  # noqa: E731
@@ -213,9 +201,9 @@ class Pegasos(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type 
         t, memory = start.steps, start.memory
         averages = self.output in ("average", "tail")
         counts, out, B = (
-            np.zeros(problem.rows.shape[0]),
-            np.zeros(problem.dim),
-            np.zeros(problem.dim if averages else 0),
+            np.zeros(problem.n_duals),
+            np.zeros(problem.n_weights),
+            np.zeros(problem.n_weights if averages else 0),
         )
         plain = self.step == "pegasos" and not self.projection
         run = memory.running if memory is not None else None
@@ -247,13 +235,14 @@ class Pegasos(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type 
         return state, {"v": v, "counts": counts, "out": out, "B": B}
 
     def _first(self, problem: Problem, seed: int) -> Floats:
-        w = np.zeros(problem.dim)
+        w = np.zeros(problem.n_weights)
+        features = w[: len(w) - problem.width]  # all but the bias
         if isinstance(self.start, str) and self.start == "random":
             rng = np.random.default_rng(seed)
-            direction = rng.normal(size=problem.dim - 1)
-            w[:-1] = direction * (rng.uniform() / math.sqrt(problem.lam) / np.linalg.norm(direction))
+            direction = rng.normal(size=len(features))
+            features[:] = direction * (rng.uniform() / math.sqrt(problem.lam) / np.linalg.norm(direction))
         elif not isinstance(self.start, str):
-            w[:-1] = self.start
+            features[:] = self.start
         return w
 
     def _memory(self, problem: Problem, stop: Stop, parts: Floats, running: Running) -> Memory | None:
@@ -279,8 +268,7 @@ class Pegasos(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type 
         o.set_sampling(self.sampling)
         o.steps = min(t + int(steps), _MOST_STEPS)
         o.tol, o.to_the_end, o.one_pass = stop.tol * problem.at_zero, self.T is not None, stop.one_pass
-        kind, number = (self.step, self._p()) if isinstance(self.step, str) else ("constant", float(self.step))
-        o.set_step(kind, number, self._late(problem))
+        o.set_step(*self._schedule(problem))
         if self.projection:
             o.radius = math.sqrt(problem.at_zero / problem.lam)
         o.batch_bias = problem.bias == "batch"
@@ -290,14 +278,20 @@ class Pegasos(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type 
             self._stop_at_random(o, problem, stop, t, seed)
         return o
 
+    def _schedule(self, problem: Problem) -> tuple[str, float, int]:
+        """Which steps, their number, and by how many they are late."""
+        kind, number = (self.step, self._p()) if isinstance(self.step, str) else ("constant", float(self.step))
+        return kind, number, self._late(problem)
+
     @staticmethod
     def _late(problem: Problem) -> int:
         """Step 1 takes w to slope / lam: with an unbounded slope steps begin at 1 + L R^2 / lam."""
-        loss = losses.NAMED[problem.loss]
-        if loss.bounded_slope:
+        own = isinstance(problem.loss, Loss)
+        smoothness = problem.loss.smoothness if own else losses.unbounded_slope(problem.loss)
+        if smoothness is None:
             return 0
         reach = problem.rows.largest_norm2() + float(problem.bias != "none")
-        return min(math.ceil(loss.smoothness * reach * problem.largest_share / problem.lam), 2**53)
+        return min(math.ceil(smoothness * reach * problem.largest_share / problem.lam), 2**53)
 
     def _p(self) -> float:
         if self.p is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from numbers import Real
 from typing import Any
 
@@ -12,6 +13,25 @@ from numpy.typing import NDArray
 from ._labels import Codes
 
 Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Weights:
+    """s_i of every row, None for all ones; rows of weight zero do not exist."""
+
+    s: Floats | None
+    listed: NDArray[np.uint32] | None  # the rows that do exist, None for all
+    total: float
+    m: int  # how many exist
+
+    @classmethod
+    def of(cls, s: Floats | None, n_rows: int) -> Weights:
+        if s is None:
+            return cls(None, None, float(n_rows), n_rows)
+        if not s.any():
+            raise ValueError("all weights are zero: no row is left to train on.")
+        listed = np.flatnonzero(s).astype(np.uint32) if not s.all() else None
+        return cls(s, listed, float(s.sum()), n_rows if listed is None else len(listed))
 
 
 def row_weights(

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
+Codes = np.ndarray[Any, np.dtype[np.int32]]
 
 
 @dataclass(frozen=True)
@@ -97,11 +98,72 @@ SQUARED_EPSILON_INSENSITIVE = NamedLoss(
     bounded_slope=False,
 )
 
+
+@dataclass(frozen=True)
+class JointLoss:
+    """A loss of one score a class, as NumPy formulas over rows.
+
+    Attributes
+    ----------
+    name : str
+        What the user writes.
+    value, slope : callable
+        loss(S, y, costs) for scores S of shape (n_rows, n_classes) and codes y; slope has the shape of S.
+    conjugate : callable
+        loss*(-A) for dual blocks A = e_y - P, where the rows of P are points of the simplex.
+    """
+
+    name: str
+    value: Callable[[Array, Codes, Array], Array]
+    slope: Callable[[Array, Codes, Array], Array]
+    conjugate: Callable[[Array, Codes, Array], Array]
+
+
+def _one_hot(y: Codes, n_classes: int) -> Array:
+    return np.eye(n_classes)[y]
+
+
+def _beyond_own(S: Array, y: Codes, costs: Array) -> Array:
+    return costs[y] + S - np.take_along_axis(S, y[:, None], axis=1)
+
+
+def _worst(S: Array, y: Codes, costs: Array) -> Codes:
+    beyond = _beyond_own(S, y, costs)
+    return np.where(beyond.max(axis=1) > 0, beyond.argmax(axis=1), y).astype(np.int32)
+
+
+def _log_sum(S: Array) -> Array:
+    top: Array = S.max(axis=1)
+    total: Array = top + np.log(np.exp(S - top[:, None]).sum(axis=1))
+    return total
+
+
+MULTICLASS_HINGE = JointLoss(
+    name="multiclass_hinge",
+    value=lambda S, y, costs: _beyond_own(S, y, costs).max(axis=1),
+    slope=lambda S, y, costs: _one_hot(_worst(S, y, costs), S.shape[1]) - _one_hot(y, S.shape[1]),
+    conjugate=lambda A, y, costs: (A * costs[y]).sum(axis=1),
+)
+
+MULTINOMIAL = JointLoss(
+    name="multinomial",
+    value=lambda S, y, costs: _log_sum(S - np.take_along_axis(S, y[:, None], axis=1)),
+    slope=lambda S, y, costs: np.exp(S - _log_sum(S)[:, None]) - _one_hot(y, S.shape[1]),
+    conjugate=lambda A, y, costs: _entropy(_one_hot(y, A.shape[1]) - A).sum(axis=1),
+)
+
 CLASSIFICATION: dict[str, NamedLoss] = {loss.name: loss for loss in (HINGE, SQUARED_HINGE, LOG)}
 REGRESSION: dict[str, NamedLoss] = {loss.name: loss for loss in (EPSILON_INSENSITIVE, SQUARED_EPSILON_INSENSITIVE)}
 NAMED: dict[str, NamedLoss] = {**CLASSIFICATION, **REGRESSION}
+JOINT: dict[str, JointLoss] = {loss.name: loss for loss in (MULTICLASS_HINGE, MULTINOMIAL)}
 
 
 def all() -> list[NamedLoss]:
-    """Every loss there is; contract tests run over this list."""
+    """Every loss of one score; contract tests run over this list, and over JOINT."""
     return list(NAMED.values())
+
+
+def unbounded_slope(name: str) -> float | None:
+    """How fast the slope can change, for a loss whose slope is not bounded; joint losses move two classes by 1 each."""
+    loss = NAMED.get(name)
+    return None if loss is None or loss.bounded_slope else loss.smoothness

@@ -11,7 +11,7 @@ from . import losses
 from ._model import LinearModel
 from ._problem import Floats, Problem, Stop, Weights
 from ._progress import with_callbacks
-from ._rules import LAM, Flag, Integer, Level, Number, OneOf, OrNone
+from ._rules import LAM, Flag, Integer, Level, LossNamed, Number, OneOf, OrNone
 from ._weights import row_weights
 
 
@@ -24,8 +24,8 @@ class PegasosRegressor(RegressorMixin, LinearModel):  # type: ignore[misc]
     ----------
     lam : float, default=1e-4
         Strength of the L2 penalty. From scikit-learn: ``lam = 1 / (C * n_rows)`` for SVR and LinearSVR.
-    loss : {"epsilon_insensitive", "squared_epsilon_insensitive"}, default="epsilon_insensitive"
-        max(0, \\|score - y\\| - epsilon), or its square.
+    loss : {"epsilon_insensitive", "squared_epsilon_insensitive"} or Loss, default="epsilon_insensitive"
+        max(0, \\|score - y\\| - epsilon), its square, or a loss of your own, see `Loss`.
     epsilon : float, default=0.1
         Half the width of the tube in which errors cost nothing, in units of y.
     bias : {"regularized", "free", "none"}, default="regularized"
@@ -69,7 +69,7 @@ class PegasosRegressor(RegressorMixin, LinearModel):  # type: ignore[misc]
 
     _rules = {  # noqa: RUF012  # read only
         "lam": LAM,
-        "loss": OneOf(tuple(losses.REGRESSION)),
+        "loss": LossNamed(tuple(losses.REGRESSION)),
         "epsilon": Number(0.0),
         "bias": OneOf(("regularized", "free", "none")),
         "tol": Number(0.0),
@@ -83,7 +83,7 @@ class PegasosRegressor(RegressorMixin, LinearModel):  # type: ignore[misc]
     def __init__(
         self,
         lam: float = 1e-4,
-        loss: str = "epsilon_insensitive",
+        loss: Any = "epsilon_insensitive",
         epsilon: float = 0.1,
         bias: str = "regularized",
         tol: float = 1e-3,

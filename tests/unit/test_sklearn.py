@@ -25,7 +25,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import check_estimator
 
-from pegasos import Auto, Pegasos, PegasosClassifier
+from pegasos import Auto, Pegasos, PegasosClassifier, PegasosRegressor, losses
 
 X, Y = binary()
 X3, Y3 = three_classes()
@@ -58,6 +58,16 @@ def check(estimator: PegasosClassifier, excused: dict[str, str]) -> None:
 )
 def test_check_estimator_passes_without_exception(estimator: PegasosClassifier) -> None:
     check(estimator, {})
+
+
+@pytest.mark.parametrize("loss", [name for name in (*losses.CLASSIFICATION, *losses.JOINT) if name != "hinge"])
+def test_check_estimator_passes_with_every_loss(loss: str) -> None:
+    check(PegasosClassifier(loss=loss), {})
+
+
+@pytest.mark.parametrize("loss", losses.REGRESSION)
+def test_check_estimator_passes_for_the_regressor(loss: str) -> None:
+    check(PegasosRegressor(loss=loss), {})
 
 
 def test_check_estimator_passes_but_for_two_named_checks_with_pegasos_alone() -> None:

@@ -7,6 +7,8 @@
 #pragma once
 
 #include <concepts>
+#include <cstdint>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
@@ -15,6 +17,8 @@
 #include "epsilon_insensitive.hpp"
 #include "hinge.hpp"
 #include "log.hpp"
+#include "multiclass_hinge.hpp"
+#include "multinomial.hpp"
 #include "squared_epsilon_insensitive.hpp"
 #include "squared_hinge.hpp"
 
@@ -39,34 +43,76 @@ concept Loss = requires(const L loss, double s, double y, double a) {
   { loss.settled(a, s, y, s) } -> std::same_as<bool>;
 };
 
-template <Loss... L>
+// The same of K scores, one a class: s, a and what is written are blocks of K numbers, y is a class code. A dual block
+// sums to zero. `softness` writes the D of the Jacobian D - D D^T / sum(D), which all of them have in common.
+template <class L>
+concept JointLoss = requires(const L loss, const double* s, int64_t y, double* a) {
+  { L::name } -> std::convertible_to<const char*>;
+  requires std::same_as<decltype(L::bounded_slope&& L::smooth&& L::costly), bool>;
+  { loss.width() } -> std::same_as<int64_t>;
+  { loss.value(s, y) } -> std::same_as<double>;
+  { loss.slope(s, y, a) } -> std::same_as<void>;
+  { loss.conjugate(s, y) } -> std::same_as<double>;
+  { loss.feasible(a, y) } -> std::same_as<void>;
+  { loss.ascend(s, s, y, 1.0, a) } -> std::same_as<void>;
+  { loss.softness(s, y, 1.0, a) } -> std::same_as<void>;
+  { loss.violation(s, s, y) } -> std::same_as<double>;
+  { loss.settled(s, s, y, 1.0) } -> std::same_as<bool>;
+};
+
+template <class L>
+concept AnyLoss = Loss<L> || JointLoss<L>;
+
+template <AnyLoss... L>
 struct List {};
 using Losses = List<Hinge, SquaredHinge, Log, EpsilonInsensitive, SquaredEpsilonInsensitive>;
+using JointLosses = List<MulticlassHinge, Multinomial>;
+
+// What losses are made from; each takes what it has.
+struct LossParameters {
+  double number = 0;
+  int64_t classes = 0;
+  std::span<const double> costs = {};
+};
 
 namespace detail {
-template <Loss L>
-L make_loss(double parameter) {
-  if constexpr (std::is_empty_v<L>)
+template <AnyLoss L>
+L make_loss(const LossParameters& given) {
+  if constexpr (requires { L{given.classes, given.costs}; })
+    return L{given.classes, given.costs};
+  else if constexpr (JointLoss<L>)
+    return L{given.classes};
+  else if constexpr (std::is_empty_v<L>)
     return L{};
   else
-    return L{parameter};
+    return L{given.number};
 }
 
-template <class F, Loss... L>
-void visit_loss(const std::string& name, double parameter, F&& f, List<L...>) {
+template <class F, AnyLoss... L>
+bool visit_loss(const std::string& name, const LossParameters& given, F& f, List<L...>) {
   bool found = false;
-  ((L::name == name ? (f(make_loss<L>(parameter)), found = true) : false), ...);
-  if (found) return;
-  std::string known;
-  ((known += std::string(" ") + L::name), ...);
-  throw std::invalid_argument("unknown loss '" + name + "'; known:" + known);
+  ((L::name == name ? (f(make_loss<L>(given)), found = true) : false), ...);
+  return found;
+}
+
+template <AnyLoss... L>
+std::string names(List<L...>) {
+  return ((std::string(" ") + L::name) + ...);
 }
 }  // namespace detail
 
-// Calls f(loss) with the loss of that name; losses with a parameter take it.
+// Calls f(loss) with the loss of one score of that name.
 template <class F>
-void with_loss(const std::string& name, double parameter, F&& f) {
-  detail::visit_loss(name, parameter, std::forward<F>(f), Losses{});
+void with_loss(const std::string& name, const LossParameters& given, F&& f) {
+  if (!detail::visit_loss(name, given, f, Losses{}))
+    throw std::invalid_argument("unknown loss '" + name + "'; known:" + detail::names(Losses{}));
+}
+
+// The same for losses of one score a class.
+template <class F>
+void with_joint_loss(const std::string& name, const LossParameters& given, F&& f) {
+  if (!detail::visit_loss(name, given, f, JointLosses{}))
+    throw std::invalid_argument("unknown joint loss '" + name + "'; known:" + detail::names(JointLosses{}));
 }
 
 }  // namespace pegasos

@@ -1,0 +1,135 @@
+// The system of newton_system.hpp for losses of one score a class: solves
+//   (diag(ridge) x I + sum_i (x_i x_i^T) x J_i) change = gradient,   J_i = D_i - D_i D_i^T / sum(D_i),
+// x the Kronecker product, by a matrix over features and classes, or by conjugate gradients where that is too large.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+#include <span>
+#include <vector>
+
+#include "cholesky.hpp"
+#include "conjugate_gradients.hpp"
+#include "newton_system.hpp"
+#include "wide.hpp"
+
+namespace pegasos {
+
+// J v of one row.
+inline void bend(std::span<const double> soft, const double* v, double* out) {
+  double sum = 0, along = 0;
+  for (size_t c = 0; c < soft.size(); ++c) sum += soft[c], along += soft[c] * v[c];
+  for (size_t c = 0; c < soft.size(); ++c) out[c] = sum > 0 ? soft[c] * (v[c] - along / sum) : 0;
+}
+
+template <class Rows>
+class JointSystem {
+ public:
+  JointSystem(const Problem<Rows>& problem, int64_t width, Watch& watch)
+      : p_(problem), width_(width), watch_(watch), score_(size_t(width)), bent_(size_t(width)) {}
+
+  // Operations of one build and solve with that many free rows, and free classes in each.
+  static double cost(const Problem<Rows>& p, double width, double rows, double classes) {
+    const double row = std::max(1.0, double(p.rows.nonzeros()) / double(std::max<int64_t>(1, p.rows.size())));
+    const double n = double(p.rows.dim()) * width;
+    const double direct = rows * row * row * classes * (classes + 1) / 4 + n * n * n / 6;
+    return (n <= most ? direct : 200 * 2 * rows * row * width) + 10 * n;
+  }
+
+  // soft: D_i of every row, those of free rows are read. ridge: of each feature.
+  bool build(std::span<const FreeRow> rows, std::span<const double> soft, std::span<const double> ridge) {
+    rows_ = rows;
+    soft_ = soft;
+    ridge_ = ridge;
+    direct_ = p_.rows.dim() * width_ <= int64_t(most);
+    if (direct_) return factor();
+    const auto n = size_t(p_.rows.dim() * width_);
+    diagonal_.resize(n);
+    for (size_t j = 0; j < n; ++j) diagonal_[j] = ridge[j / size_t(width_)];
+    for (const auto& free : rows) {
+      const auto D = soft_of(free.i);
+      double sum = 0;
+      for (const double d : D) sum += d;
+      for (int64_t c = 0; c < width_; ++c)
+        squares(p_.rows[free.i], c, D[size_t(c)] - D[size_t(c)] * D[size_t(c)] / sum);
+    }
+    return true;
+  }
+
+  bool solve(std::span<const double> gradient, std::vector<double>& change) {
+    change.assign(gradient.size(), 0.0);
+    const auto product_of = [&](std::span<const double> x, std::vector<double>& out) { multiply(x, out); };
+    if (!direct_)
+      return conjugate_gradients(product_of, diagonal_, gradient, change, watch_, int64_t(rows_.size()) * 50 * width_);
+    std::vector<double> left(gradient.begin(), gradient.end()), product;
+    for (int round = 0; round < 2; ++round) {  // the second round refines what rounding left
+      factor_.solve(left);
+      for (size_t j = 0; j < change.size(); ++j) change[j] += left[j];
+      multiply(change, product);
+      for (size_t j = 0; j < left.size(); ++j) left[j] = gradient[j] - product[j];
+    }
+    return true;
+  }
+
+  std::span<const double> soft_of(int64_t i) const { return soft_.subspan(size_t(i * width_), size_t(width_)); }
+
+ private:
+  static constexpr double most = 1200;
+
+  void squares(const auto& row, int64_t c, double weight) {
+    for (int64_t j = 0; j < row.size(); ++j)
+      diagonal_[size_t(row.column(j) * width_ + c)] += weight * double(row.val[j]) * double(row.val[j]);
+    diagonal_[size_t(row.dim() * width_ + c)] += weight * row.bias * row.bias;
+  }
+
+  void multiply(std::span<const double> x, std::vector<double>& out) {
+    out.resize(x.size());
+    for (size_t j = 0; j < x.size(); ++j) out[j] = ridge_[j / size_t(width_)] * x[j];
+    for (const auto& free : rows_) {
+      const auto row = p_.rows[free.i];
+      kernel::dot(row, width_, x.data(), score_.data());
+      bend(soft_of(free.i), score_.data(), bent_.data());
+      kernel::axpy(row, width_, bent_.data(), out.data());
+    }
+  }
+
+  // Pairs of classes one after the other, each a matrix over the features: rows then add to consecutive numbers. What
+  // all pairs amount to is put together at the end.
+  bool factor() {
+    const int64_t dim = p_.rows.dim(), n = dim * width_;
+    std::vector<double> pairs(size_t(width_ * (width_ + 1) / 2 * dim * dim));
+    const auto pair = [&](int64_t c, int64_t other) { return pairs.data() + (c * (c + 1) / 2 + other) * dim * dim; };
+    for (const auto& free : rows_) {
+      const auto row = p_.rows[free.i];
+      const auto D = soft_of(free.i);
+      const double sum = std::accumulate(D.begin(), D.end(), 0.0);
+      for (int64_t c = 0; c < width_; ++c)
+        for (int64_t other = 0; other <= c; ++other) {
+          const double own = D[size_t(c)], bent = (c == other ? own : 0) - own * D[size_t(other)] / sum;
+          if (bent != 0) row.rank_one(bent, pair(c, other));
+        }
+      if (!watch_.go_on(row.size() * row.size() * width_)) return false;
+    }
+    std::vector<double> A(size_t(n * n));
+    for (int64_t c = 0; c < width_; ++c)
+      for (int64_t other = 0; other <= c; ++other)
+        for (int64_t r = 0; r < dim; ++r)
+          for (int64_t j = 0; j <= r; ++j)
+            A[size_t((r * width_ + c) * n + j * width_ + other)] =
+                A[size_t((r * width_ + other) * n + j * width_ + c)] = pair(c, other)[r * dim + j];
+    for (int64_t j = 0; j < n; ++j) A[size_t(j * n + j)] += ridge_[size_t(j / width_)];
+    return factor_.factor(std::move(A), n, watch_);
+  }
+
+  const Problem<Rows>& p_;
+  int64_t width_;
+  Watch& watch_;
+  std::span<const FreeRow> rows_;
+  std::span<const double> soft_, ridge_;
+  Cholesky<double> factor_;
+  bool direct_ = true;
+  std::vector<double> diagonal_, score_, bent_;
+};
+
+}  // namespace pegasos

@@ -1,0 +1,199 @@
+// Losses of one score and losses of K scores, one a class, behind one face: a row's scores, slopes and dual variables
+// are blocks of K numbers, and K = 1 costs nothing. Weights of K classes lie with the K numbers of a feature side by
+// side, w[j K + c]: a visit to a row streams through them.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "loss/all.hpp"
+#include "problem.hpp"
+#include "rows.hpp"
+
+namespace pegasos {
+
+namespace kernel {
+
+// out[c] += sum_j x_j w[column(j) K + c] for N classes, kept in registers over the whole row.
+template <int N, class Row>
+[[gnu::always_inline]] inline void dot_few(const Row& row, int64_t width, const double* w, double* out) {
+  double sum[N];
+  for (int c = 0; c < N; ++c) sum[c] = row.bias * w[row.dim() * width + c];
+  for (int64_t j = 0; j < row.size(); ++j) {
+    const double* from = w + row.column(j) * width;
+    for (int c = 0; c < N; ++c) sum[c] += double(row.val[j]) * from[c];
+  }
+  for (int c = 0; c < N; ++c) out[c] = sum[c];
+}
+
+template <class Row>
+[[gnu::always_inline]] inline void dot_inline(const Row& row, int64_t width, const double* w, double* out) {
+  int64_t c = 0;
+  for (; c + 8 <= width; c += 8) dot_few<8>(row, width, w + c, out + c);
+  if (c + 4 <= width) dot_few<4>(row, width, w + c, out + c), c += 4;
+  if (c + 2 <= width) dot_few<2>(row, width, w + c, out + c), c += 2;
+  if (c < width) dot_few<1>(row, width, w + c, out + c);
+}
+
+// Mostly a few classes change at a time: N of them, or all.
+template <int N, class Row>
+[[gnu::always_inline]] inline void axpy_few(const Row& row, int64_t width, const int64_t* which, const double* a,
+                                            double* w) {
+  for (int64_t j = 0; j < row.size(); ++j) {
+    double* to = w + row.column(j) * width;
+    for (int c = 0; c < N; ++c) to[which[c]] += a[which[c]] * double(row.val[j]);
+  }
+}
+
+template <class Row>
+[[gnu::always_inline]] inline void axpy_inline(const Row& row, int64_t width, const double* a, double* w) {
+  int64_t which[4] = {}, changed = 0;
+  for (int64_t c = 0; c < width; ++c)
+    if (a[c] != 0 && ++changed <= 4) which[changed - 1] = c;
+  if (changed == 2) {
+    axpy_few<2>(row, width, which, a, w);
+  } else if (changed == 3) {
+    axpy_few<3>(row, width, which, a, w);
+  } else if (changed == 4) {
+    axpy_few<4>(row, width, which, a, w);
+  } else {
+    for (int64_t j = 0; j < row.size(); ++j) {
+      double* to = w + row.column(j) * width;
+      for (int64_t c = 0; c < width; ++c) to[c] += a[c] * double(row.val[j]);
+    }
+  }
+  double* to = w + row.dim() * width;
+  for (int64_t c = 0; c < width; ++c) to[c] += a[c] * row.bias;
+}
+
+// Clones must not be templates, hence the macro.
+#define PEG_WIDE(Row)                                                                                    \
+  [[maybe_unused]] PEG_CLONES static void dot(const Row& row, int64_t n, const double* w, double* out) { \
+    dot_inline(row, n, w, out);                                                                          \
+  }                                                                                                      \
+  [[maybe_unused]] PEG_CLONES static void axpy(const Row& row, int64_t n, const double* a, double* w) {  \
+    axpy_inline(row, n, a, w);                                                                           \
+  }
+using SparseFloat = SparseRow<float, int32_t>;
+using SparseDouble = SparseRow<double, int32_t>;
+using SparseFloat64 = SparseRow<float, int64_t>;
+using SparseDouble64 = SparseRow<double, int64_t>;
+PEG_WIDE(DenseRow<float>)
+PEG_WIDE(DenseRow<double>)
+PEG_WIDE(SparseFloat)
+PEG_WIDE(SparseDouble)
+PEG_WIDE(SparseFloat64)
+PEG_WIDE(SparseDouble64)
+#undef PEG_WIDE
+
+}  // namespace kernel
+
+// A row as class c of K sees it: a row of the long weight vector.
+template <class Row>
+struct ClassRow {
+  Row row;
+  int64_t c, width;
+
+  int64_t size() const { return row.size(); }
+  double dot(const double* w) const {
+    double sum = row.bias * w[row.dim() * width + c];
+    for (int64_t j = 0; j < row.size(); ++j) sum += double(row.val[j]) * w[row.column(j) * width + c];
+    return sum;
+  }
+  void axpy(double a, double* w) const {
+    for (int64_t j = 0; j < row.size(); ++j) w[row.column(j) * width + c] += a * double(row.val[j]);
+    w[row.dim() * width + c] += a * row.bias;
+  }
+  double norm2() const { return row.norm2(); }
+};
+
+// A loss of one score, seen as one of a block of one.
+template <Loss L>
+struct One {
+  static constexpr bool smooth = L::smooth, costly = L::costly;
+  const L& loss;
+
+  static constexpr int64_t width() { return 1; }
+  double value(const double* s, double y) const { return loss.value(*s, y); }
+  void slope(const double* s, double y, double* g) const { *g = loss.slope(*s, y); }
+  double conjugate(const double* a, double y) const { return loss.conjugate(*a, y); }
+  void feasible(double* a, double y) const { *a = loss.feasible(*a, y); }
+  void ascend(const double* old, const double* s, double y, double curvature, double* now) const {
+    *now = loss.ascend(*old, *s, y, curvature);
+  }
+  void softness(const double* a, double y, double curvature, double* out) const {
+    *out = loss.softness(*a, y, curvature);
+  }
+  double violation(const double* a, const double* s, double y) const { return loss.violation(*a, *s, y); }
+  bool settled(const double* a, const double* s, double y, double slack) const {
+    return loss.settled(*a, *s, y, slack);
+  }
+};
+
+template <Loss L>
+One<L> blocks_of(const L& loss) {
+  return {loss};
+}
+template <JointLoss L>
+const L& blocks_of(const L& loss) {
+  return loss;
+}
+
+template <class L>
+constexpr bool is_joint = JointLoss<L>;
+
+// The label of row i: a class code for a joint loss, a number for the others.
+template <class L, class Rows>
+auto label(const Problem<Rows>& p, int64_t i) {
+  if constexpr (is_joint<L>)
+    return int64_t(p.y.code[size_t(i)]);
+  else
+    return p.y[i];
+}
+
+template <class L, class Row>
+[[gnu::always_inline]] inline void block_dot(const L& blocks, const Row& row, const double* w, double* out) {
+  if constexpr (is_joint<L>)
+    kernel::dot(row, blocks.width(), w, out);
+  else
+    *out = row.dot(w);
+}
+
+// w <- w + row times the block a.
+template <class L, class Row>
+[[gnu::always_inline]] inline void block_axpy(const L& blocks, const Row& row, const double* a, double* w) {
+  if constexpr (is_joint<L>)
+    kernel::axpy(row, blocks.width(), a, w);
+  else
+    row.axpy(*a, w);
+}
+
+template <class L, class Row>
+auto class_row(const L& blocks, const Row& row, int64_t c) {
+  if constexpr (is_joint<L>)
+    return ClassRow<Row>{row, c, blocks.width()};
+  else
+    return row;
+}
+
+// Room for a block; one number needs no heap.
+template <class L>
+class Block {
+ public:
+  explicit Block(const L& blocks) {
+    if constexpr (is_joint<L>) room_.resize(size_t(blocks.width()));
+  }
+  double* data() {
+    if constexpr (is_joint<L>)
+      return room_.data();
+    else
+      return &one_;
+  }
+  double& operator[](int64_t c) { return data()[c]; }
+
+ private:
+  std::vector<double> room_;
+  double one_ = 0;
+};
+
+}  // namespace pegasos

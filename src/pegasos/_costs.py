@@ -1,0 +1,76 @@
+"""The costs of a joint loss, checked, and what follows from them and the shares of the classes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import losses
+
+Floats = NDArray[np.float64]
+
+
+def costs_of(estimator: Any, n_classes: int) -> Floats | None:
+    """What each answer costs, for the losses that train all classes together; None for the others."""
+    given, loss, bias = estimator.costs, estimator.loss, estimator.bias
+    if given is not None and loss != "multiclass_hinge":
+        raise ValueError(f"costs are for loss='multiclass_hinge'; with loss={loss!r} set costs=None.")
+    if not isinstance(loss, str) or loss not in losses.JOINT:
+        return None
+    if bias not in ("regularized", "none"):
+        raise ValueError(
+            f"bias={bias!r} is for one vector of weights; with loss={loss!r}, which has one a class, use "
+            "bias='regularized' or 'none'."
+        )
+    if given is None:
+        return 1.0 - np.eye(n_classes)
+    return _checked(given, n_classes)
+
+
+def _checked(given: Any, n_classes: int) -> Floats:
+    try:
+        costs = np.array(given, dtype=np.float64, order="C")
+    except (TypeError, ValueError):
+        raise ValueError(f"costs must be {n_classes} x {n_classes} numbers, one line for each class.") from None
+    if costs.shape != (n_classes, n_classes):
+        raise ValueError(
+            f"costs must have one line and one column for each of the {n_classes} classes, in the order of classes_; "
+            f"got shape {costs.shape}."
+        )
+    bad = np.argwhere(~np.isfinite(costs) | (costs < 0))
+    if len(bad):
+        y, r = bad[0]
+        raise ValueError(f"costs[{y}, {r}] = {costs[y, r]:g} must be a finite number >= 0.")
+    wrong = np.flatnonzero(np.diag(costs))
+    if len(wrong):
+        y = wrong[0]
+        raise ValueError(f"costs[{y}, {y}] = {costs[y, y]:g} must be 0: the right answer costs nothing.")
+    return costs
+
+
+def joint_value_at_zero(loss: str, costs: Floats, shares: Floats) -> float:
+    """The mean loss of the zero model."""
+    K = len(costs)
+    each = losses.JOINT[loss].value(np.zeros((K, K)), np.arange(K, dtype=np.int32), costs)
+    return float(each @ shares)
+
+
+def best_joint_constant(loss: str, costs: Floats, shares: Floats) -> float:
+    """The mean loss of the best constant scores: the entropy of the classes, or for the hinge a linear program over the
+    K scores and the K losses.
+    """
+    if loss == "multinomial":
+        return float(-shares[shares > 0] @ np.log(shares[shares > 0]))
+    from scipy.optimize import linprog
+
+    K = len(costs)
+    own, other = np.divmod(np.arange(K * K), K)
+    lines = np.arange(K * K)
+    A = np.zeros((K * K, 2 * K))  # costs[y, r] + b_r - b_y <= loss_y
+    A[lines, other] += 1.0
+    A[lines, own] -= 1.0
+    A[lines, K + own] = -1.0
+    found = linprog(np.append(np.zeros(K), shares), A, -costs.ravel(), bounds=(None, None))
+    return float(found.fun) if found.status == 0 else joint_value_at_zero(loss, costs, shares)
