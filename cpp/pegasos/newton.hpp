@@ -93,6 +93,7 @@ class Newton {
     for (double& score : scores_) score += p_.offset;
     // With fewer free rows than features the matrix is all but singular, and its steps far too long. Damping keeps
     // them sensible until enough rows are free.
+    const bool gradual = p_.rows.size() >= p_.rows.dim();  // else it would take more steps than there are
     double damping = 0, least = 0;  // least: of the dampings that worked
     int round = 1;
     for (; round <= most; ++round) {
@@ -110,7 +111,7 @@ class Newton {
       for (size_t i = 0; i < a.size(); ++i) scores_[i] -= length * change_scores_[i];
       if (length >= 0.5 && decrement < std::max(1e-4 * curvature, 1e-18)) {
         if (damping == 0) break;
-        damping = 0;
+        damping = gradual && damping > 1e-12 ? damping / 10 : 0;
       } else if (length < 0.1) {
         damping = damping > 0 ? damping * 10 : least > 0 ? least * 10 : 1e-3;
       } else if (length >= 1 && damping > 0) {

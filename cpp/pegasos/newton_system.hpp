@@ -36,7 +36,8 @@ class NewtonSystem {
     rows_ = rows;
     ridge_ = ridge;
     const double n = double(rows.size()), dim = double(p_.rows.dim());
-    if (PreciseSystem<Rows>::cost(n, dim) < (precise ? 3e7 : n < dim ? 0 : 3e5)) {
+    const bool enough_rows = p_.rows.size() >= p_.rows.dim();
+    if (enough_rows && PreciseSystem<Rows>::cost(n, dim) < (precise ? 3e7 : n < dim ? 0 : 3e5)) {
       way_ = Way::precise;
       return precise_.build(rows, ridge);
     }
