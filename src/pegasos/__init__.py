@@ -11,16 +11,28 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 _HOMES = {
+    "KernelPegasosClassifier": "kernel",
+    "KernelPegasosRegressor": "kernel",
     "PegasosClassifier": "linear",
     "PegasosRegressor": "regression",
     "Auto": "solvers",
     "Pegasos": "solvers",
     "SDCA": "solvers",
 }
-__all__ = ["SDCA", "Auto", "Pegasos", "PegasosClassifier", "PegasosRegressor", "datasets"]
+__all__ = [
+    "SDCA",
+    "Auto",
+    "KernelPegasosClassifier",
+    "KernelPegasosRegressor",
+    "Pegasos",
+    "PegasosClassifier",
+    "PegasosRegressor",
+    "datasets",
+]
 
 if TYPE_CHECKING:
     from . import datasets
+    from .kernel import KernelPegasosClassifier, KernelPegasosRegressor
     from .linear import PegasosClassifier
     from .regression import PegasosRegressor
     from .solvers import SDCA, Auto, Pegasos
