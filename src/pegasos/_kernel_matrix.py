@@ -73,6 +73,13 @@ class KernelMatrix:
             K[new] = self.block(chosen[new], chosen)
             K[:, new] = K[new].T
         self._square = (chosen, K)
+        return self._checked(K, chosen)
+
+    def picked(self, chosen: Index) -> NDArray[Any]:
+        """K of picks with each other, the same row perhaps more than once."""
+        return self._checked(self.block(chosen, chosen), chosen)
+
+    def _checked(self, K: NDArray[Any], chosen: Index) -> NDArray[Any]:
         if not self.psd:
             _refuse_negative_curvature(K, chosen)
         return K

@@ -145,7 +145,7 @@ class KernelModel(LinearModel):
         if problem.matrix.psd:
             super()._conclude(problem)
             return
-        said = "at a stationary point to within tol; there is no bound, since the kernel is not known to be an inner product"
+        said = "at a stationary point to within tol; there is no bound, since the kernel may not be an inner product"
         if self.verbose and self.converged_:
             print(f"[pegasos] {said}.")
         if not self.converged_ and not solver_of(self.solver).fixed_steps:

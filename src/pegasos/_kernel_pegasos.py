@@ -41,10 +41,14 @@ class KernelPegasos:
         return self.v / (problem.lam * counted) if counted else np.zeros_like(self.v)
 
     def _bias(self, problem: KernelProblem) -> float:
+        """The exact one where it is free, once that is known; the running one goes on."""
+        if problem.free_bias and self.best_b is not None:
+            return self.best_b
         return self.b if problem.free_bias else problem.offset * float(self.w(problem).sum())
 
     def _resume(self, problem: KernelProblem, start: Start) -> None:
         self.t, self.b, self.v = start.steps, 0.0, np.zeros(problem.matrix.m)
+        self.best_b: float | None = None
         memory = start.memory
         if memory is not None and memory.dual is not None and self.t:
             shares = memory.dual * problem.per_dual(memory.lam)
@@ -87,7 +91,7 @@ class KernelPegasos:
             )
             support = np.flatnonzero(self.v)
             sums = problem.matrix.cross(rows, support, self.v[support]) + problem.offset * float(self.v.sum())
-            K = problem.matrix.square(rows)
+            K = problem.matrix.picked(rows)
             v = problem.some(rows).pegasos(K, problem.offset, share[rows], sums, options)
             np.add.at(self.v, rows, v)
             self.t, self.b = options.t, options.b
@@ -95,17 +99,16 @@ class KernelPegasos:
     def _note(self, problem: KernelProblem, journal: Journal) -> bool:
         """f of w, and the dual value of its coefficients, clipped to what is feasible."""
         w = self.w(problem)
-        dual = Point.clipped(problem, np.divide(w, problem.p, out=np.zeros_like(w), where=problem.p > 0))
-        rows = np.flatnonzero((w != 0) | (dual != 0))
-        g = problem.matrix.times(rows, np.column_stack([w[rows], (problem.p * dual)[rows]]))
-        mine, objective, _ = Point(problem, self._dual_of(problem, w), g[:, 0], self.b).certified()
-        self.b = mine.b if problem.free_bias else 0.0
-        other = Point(problem, dual, g[:, 1], self.b)
+        mine = np.divide(w, problem.p, out=np.zeros_like(w), where=problem.p > 0)
+        dual = Point.clipped(problem, mine)
+        rows = np.flatnonzero(w)
+        g, bound = np.ascontiguousarray(
+            problem.matrix.times(rows, np.column_stack([w[rows], (problem.p * dual)[rows]])).T
+        )
+        found, objective, _ = Point(problem, mine, g, self.b).certified()
+        self.best_b = found.b
+        other = Point(problem, dual, bound, self.b)
         return journal.note(self.t, objective, other.certified()[2], other.disagreement())
-
-    @staticmethod
-    def _dual_of(problem: KernelProblem, w: Floats) -> Floats:
-        return np.divide(w, problem.p, out=np.zeros_like(w), where=problem.p > 0)
 
     @staticmethod
     def _late(problem: KernelProblem) -> int:
@@ -127,5 +130,3 @@ def refusals(given: Pegasos) -> None:
                 f"solver=Pegasos({name}={value!r}) is for linear models: with a kernel w is never written down. Leave "
                 f"{name}={getattr(usual, name)!r}, or use PegasosClassifier."
             )
-
-

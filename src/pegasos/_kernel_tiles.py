@@ -9,7 +9,7 @@ from threading import Thread
 
 
 def each_piece(n: int, width: int, threads: int, work: Callable[[slice], None], poll: Callable[[], None]) -> None:
-    """Call work for 0..n - 1 in slices of `width`. poll is called in between, in this thread; what it raises ends it."""
+    """Call work for 0..n - 1 in slices of `width`. poll is called in between, here; what it raises ends it."""
     pieces = iter([slice(i, min(i + width, n)) for i in range(0, n, width)])
     failures: list[BaseException] = []
 

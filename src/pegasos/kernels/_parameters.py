@@ -52,7 +52,9 @@ def resolve(
     for key in said or {}:
         if extra is not None and key not in extra:
             known = ", ".join(repr(name) for name in extra) or "none"
-            raise ValueError(f"kernel_params has the entry {key!r}, which this kernel does not take; it takes: {known}.")
+            raise ValueError(
+                f"kernel_params has the entry {key!r}, which this kernel does not take; it takes: {known}."
+            )
     gamma = _gamma(given.gamma, X, s) if "gamma" in takes else 0.0
     return replace(given, gamma=gamma, kernel_params=dict(said or {}))
 

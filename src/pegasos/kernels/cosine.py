@@ -19,7 +19,8 @@ class Cosine(Kernel):
         return Rows(X, (1.0 / np.where(norms > 0, norms, 1.0)).astype(X.dtype))
 
     def block(self, A: Rows, B: Rows) -> Block:
-        assert A.facts is not None and B.facts is not None
+        assert A.facts is not None
+        assert B.facts is not None
         values = products(A.X, B.X)
         values *= A.facts[:, None]
         values *= B.facts[None, :]

@@ -37,7 +37,8 @@ class Precomputed(Kernel):
         return Lines(X)
 
     def block(self, A: Rows, B: Rows) -> Block:
-        assert isinstance(A, Lines) and isinstance(B, Lines)
+        assert isinstance(A, Lines)
+        assert isinstance(B, Lines)
         return np.ascontiguousarray(dense(A.X[A.numbers()][:, B.numbers()]))
 
     def diagonal(self, A: Rows) -> Block:

@@ -19,7 +19,8 @@ class Rbf(Kernel):
         return Rows(X, (self.p.gamma * square_norms(X)).astype(X.dtype))
 
     def block(self, A: Rows, B: Rows) -> Block:
-        assert A.facts is not None and B.facts is not None
+        assert A.facts is not None
+        assert B.facts is not None
         values = products(A.X, B.X)
         values *= 2 * self.p.gamma
         values -= A.facts[:, None]
