@@ -25,7 +25,7 @@ FORMULAS: dict[str, tuple[Any, dict[str, Any]]] = {
     "linear": (pairwise.linear_kernel, {}),
     "rbf": (pairwise.rbf_kernel, {"gamma": 0.4}),
     "poly": (pairwise.polynomial_kernel, {"gamma": 0.3, "degree": 2, "coef0": 1.0}),
-    "sigmoid": (pairwise.sigmoid_kernel, {"gamma": 0.2, "coef0": 0.1}),
+    "sigmoid": (pairwise.sigmoid_kernel, {"gamma": 0.02, "coef0": 0.0}),
     "laplacian": (pairwise.laplacian_kernel, {"gamma": 0.3}),
     "cosine": (pairwise.cosine_similarity, {}),
     "chi2": (pairwise.chi2_kernel, {"gamma": 0.5}),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -198,8 +199,6 @@ def _check_square(X: Any) -> None:
 
 
 def _threads(n_jobs: int | None) -> int:
-    """All cores unless told otherwise, as BLAS would."""
-    from joblib import cpu_count
-
-    every = cpu_count()
-    return int(every if n_jobs is None else n_jobs if n_jobs > 0 else max(1, every + 1 + n_jobs))
+    """All cores that this process may use unless told otherwise, as BLAS would."""
+    every = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return every if n_jobs is None else n_jobs if n_jobs > 0 else max(1, every + 1 + n_jobs)

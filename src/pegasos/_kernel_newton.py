@@ -101,7 +101,7 @@ class ProximalStep:
             return float(change @ (self.x + t * d - pulled)) - shift * off
 
         low, high, begin = 0.0, 1.0, slope(0.0)
-        if not begin < 0:
+        if not -begin > 1e-15 * float(np.abs(change) @ np.abs(self.x)):  # rounding
             return False
         t = 1.0
         if slope(1.0) > 0.1 * abs(begin):
