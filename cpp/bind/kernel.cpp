@@ -92,9 +92,8 @@ auto pegasos_block(const PyLabelled& rows, Mat<T> K, double offset, Vec<double> 
   rows.fit(sum.size());
   if (options.k < 1) throw std::invalid_argument("a step needs rows");
   std::vector<double> v(rows.size());
-  rows.visit([&](const auto& loss) {
-    pegasos_steps(block, loss, options, span_of(rows.y), span_of(share), span_of(sum), v);
-  });
+  rows.visit(
+      [&](const auto& loss) { pegasos_steps(block, loss, options, span_of(rows.y), span_of(share), span_of(sum), v); });
   return to_numpy(std::move(v));
 }
 

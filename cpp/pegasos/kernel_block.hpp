@@ -66,7 +66,7 @@ double block_gap(const L& loss, const BlockState& b) {
 
 struct SweepOptions {
   int64_t sweeps = 1;
-  double target = 0;     // of block_gap; looked at after every sweep
+  double target = 0;      // of block_gap; looked at after every sweep
   bool in_order = false;  // rows in the order in which they stand, else in a new random order for each sweep
   uint64_t seed = 0;
 };

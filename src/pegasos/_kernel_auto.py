@@ -92,11 +92,14 @@ class KernelAuto(KernelAscent):
         moved = np.flatnonzero(block.a)
         scores = block.b + problem.matrix.times(some[moved], (block.p * block.a)[moved])[:, 0]
         scores += problem.offset * float(block.p @ block.a)
+        # Rows that pull, pull with all their strength? Otherwise what they answer says little about it.
+        possible = float(np.abs(block.labelled.answers(block.score, _NEAR))[moved].sum())
+        strong = float(np.abs(block.a).sum()) > 0.5 * possible
+        doubtful = self._doubtful(problem, scores, strong)
         a = problem.labelled.answers(scores, 0.0)
-        doubtful = self._doubtful(problem, scores)
-        sure = np.setdiff1d(np.flatnonzero(problem.p * a), doubtful)
-        point = Point(problem, a, np.zeros(len(a)), block.b)
+        sure = np.setdiff1d(np.flatnonzero(problem.p * a), doubtful) if strong else doubtful[:0]
         a[np.setdiff1d(np.arange(len(a)), sure)] = 0.0
+        point = Point(problem, a, np.zeros(len(a)), block.b)
         point.g[doubtful] = problem.matrix.cross(doubtful, sure, problem.p[sure] * a[sure])
         block = Block(point, doubtful, journal, seed + 1)
         block.solve(_GUESS * problem.at_zero)
@@ -104,21 +107,23 @@ class KernelAuto(KernelAscent):
         a[doubtful] = block.reached()
         self.point = Point.of(problem, a)
 
-    def _doubtful(self, problem: KernelProblem, scores: Floats) -> Index:
-        """As many rows as a block takes: those whose answer changes with an error of their score.
+    def _doubtful(self, problem: KernelProblem, scores: Floats, strong: bool) -> Index:
+        """As many rows as a block takes, most of them rows that pull: a row left out that should have pulled is found
+        later, while one that pulls by mistake drags w along.
 
-        A row whose answer is zero must be nearer to count. Left out by mistake it is found later, while a row that
-        pulls by mistake drags w along.
+        Those whose answer changes with the least error of their score come first; those that pull, come last if they do
+        not pull with all their strength: then the ones with the largest loss matter most.
         """
         rows, size = problem.existing, problem.matrix.largest_block
         answers = problem.labelled.answers
-        pulls = answers(scores, 0.0) != 0
-        low, high = 0.0, 10.0
-        for _ in range(12):
-            error = (low + high) / 2 * np.where(pulls, 1.0, 0.25)
-            weight = problem.p * np.abs(answers(scores - error, 0.0) - answers(scores + error, 0.0))
-            low, high = ((low + high) / 2, high) if np.count_nonzero(weight) <= size else (low, (low + high) / 2)
-        return rows[np.sort(np.argpartition(-weight[rows], size - 1)[:size])] if size < len(rows) else rows
+        nearest = np.full(len(scores), np.inf)  # the error of the score that would change the answer
+        for error in np.geomspace(10.0, 0.01, 31):
+            nearest[answers(scores - error, 0.0) != answers(scores + error, 0.0)] = error
+        order = rows[np.argsort(nearest[rows], kind="stable")]
+        pulls = answers(scores, 0.0)[order] != 0
+        pulling = order[pulls][:: 1 if strong else -1][: size - size // 8]
+        others = order[~pulls][: size - len(pulling)]
+        return np.sort(np.concatenate([pulling, others]))
 
     def _choose(self, problem: KernelProblem, rng: np.random.Generator) -> Index:
         """Rows that disagree with their score, or would after a small change of it: violators, free rows, neighbours.

@@ -64,7 +64,7 @@ class KernelMatrix:
         before, old = self._square
         common, here, there = np.intersect1d(chosen, before, assume_unique=True, return_indices=True)
         if len(common) < len(chosen) / 4:
-            K = self.block(chosen, chosen)
+            K = self._symmetric(chosen)
         else:
             K = np.empty((len(chosen), len(chosen)), self.dtype)
             new = np.setdiff1d(np.arange(len(chosen)), here, assume_unique=True)
@@ -74,6 +74,15 @@ class KernelMatrix:
             K[:, new] = K[new].T
         self._square = (chosen, K)
         return self._checked(K, chosen)
+
+    def _symmetric(self, chosen: Index) -> NDArray[Any]:
+        """Half of the values are computed, the others are the same."""
+        K = np.empty((len(chosen), len(chosen)), self.dtype)
+        for i in range(0, len(chosen), _LINES):
+            lines = slice(i, min(i + _LINES, len(chosen)))
+            K[lines, i:] = self.block(chosen[lines], chosen[i:])
+            K[lines.stop :, lines] = K[lines, lines.stop :].T
+        return K
 
     def picked(self, chosen: Index) -> NDArray[Any]:
         """K of picks with each other, the same row perhaps more than once."""
