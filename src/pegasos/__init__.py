@@ -12,7 +12,7 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "KernelPegasosClassifier": "kernel",
-    "KernelPegasosRegressor": "kernel",
+    "KernelPegasosRegressor": "kernel_regression",
     "PegasosClassifier": "linear",
     "PegasosRegressor": "regression",
     "Auto": "solvers",
@@ -32,7 +32,8 @@ __all__ = [
 
 if TYPE_CHECKING:
     from . import datasets
-    from .kernel import KernelPegasosClassifier, KernelPegasosRegressor
+    from .kernel import KernelPegasosClassifier
+    from .kernel_regression import KernelPegasosRegressor
     from .linear import PegasosClassifier
     from .regression import PegasosRegressor
     from .solvers import SDCA, Auto, Pegasos

@@ -57,6 +57,7 @@ class KernelModel(LinearModel):
     coef0: float
     kernel_params: Mapping[str, Any] | None
     cache_mb: float
+    classes_: NDArray[Any]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -79,7 +80,7 @@ class KernelModel(LinearModel):
         kernel = kernels.make(self.kernel, said, X, row_weights(sample_weight, None, None, X.shape[0]))
         if kernel.name == "precomputed":
             _check_square(X)
-        dtype = np.float64
+        dtype: type[np.floating[Any]] = np.float64
         if len(problem.labels) > _EXACT and self.tol >= kernel.coarseness(X) / (problem.lam * np.sqrt(problem.m)):
             dtype = np.float32
         matrix = KernelMatrix(kernel, X, dtype, float(self.cache_mb), _threads(self.n_jobs))

@@ -94,7 +94,7 @@ def square_norms(X: Any) -> Block:
     """The squared norm of every row, in float64."""
     if sp.issparse(X):
         return np.asarray(X.multiply(X).astype(np.float64).sum(axis=1)).ravel()
-    return np.einsum("ij,ij->i", X, X, dtype=np.float64)
+    return np.asarray(np.einsum("ij,ij->i", X, X, dtype=np.float64))
 
 
 def dense(X: Any) -> Block:

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from .._rules import Number, OneOf, check
+from .._rules import Number, OneOf, Rule, check
 
 
 class _Gamma:
@@ -38,7 +38,7 @@ class Parameters:
         return bool((self.kernel_params or {}).get("psd", False))
 
 
-RULES = {"gamma": _Gamma(), "degree": Number(0.0), "coef0": Number(-np.inf)}
+RULES: dict[str, Rule] = {"gamma": _Gamma(), "degree": Number(0.0), "coef0": Number(-np.inf)}
 
 
 def resolve(
@@ -62,7 +62,7 @@ def resolve(
 def _gamma(given: Any, X: Any, s: NDArray[np.float64] | None) -> float:
     if not isinstance(given, str):
         return float(given)
-    d = max(1, X.shape[1])
+    d = max(1, int(X.shape[1]))
     if given == "auto":
         return 1.0 / d
     variance = _variance(X, s)
@@ -78,6 +78,7 @@ def _variance(X: Any, s: NDArray[np.float64] | None) -> float:
 
 def _row_means(X: Any, power: int = 1) -> NDArray[np.float64]:
     if sp.issparse(X):
-        return np.asarray(X.astype(np.float64).power(power).sum(axis=1)).ravel() / X.shape[1]
-    whole: NDArray[np.float64] = np.einsum("ij,ij->i", X, X, dtype=np.float64) if power == 2 else X.sum(1, np.float64)
-    return whole / X.shape[1]
+        sums = np.asarray(X.astype(np.float64).power(power).sum(axis=1)).ravel()
+    else:
+        sums = np.einsum("ij,ij->i", X, X, dtype=np.float64) if power == 2 else X.sum(axis=1, dtype=np.float64)
+    return np.asarray(sums, dtype=np.float64) / int(X.shape[1])
