@@ -11,6 +11,7 @@ from ._kernel_cache import Index
 from ._kernel_problem import Enough, Journal, KernelProblem, Point
 from ._problem import Fit, Floats, Memory, Start, Stop
 
+_SAMPLE = 1000  # rows of the first guess at least
 _GUESS = 1e-3  # how exactly the guess is solved
 _NEAR = 0.1  # of the margin: a row so near to where it would matter belongs to the working set
 _WHOLE = 4000  # problems up to this size are one working set
@@ -83,7 +84,7 @@ class KernelAuto(KernelAscent):
         They have to be: the sum of what every row would answer to a nearly right score is far from a nearly right w.
         """
         rng = np.random.default_rng(seed)
-        size = min(problem.matrix.largest_block, problem.m // 2)
+        size = min(problem.matrix.largest_block, max(_SAMPLE, problem.m // 4))
         some = np.sort(rng.choice(problem.existing, size, replace=False))
         sample = replace(problem, scale=1.0 / float(problem.lam * problem.p[some].sum()))
         block = Block(Point(sample, self.point.a, self.point.g), some, journal, seed)
@@ -122,7 +123,7 @@ class KernelAuto(KernelAscent):
         order = rows[np.argsort(nearest[rows], kind="stable")]
         pulls = answers(scores, 0.0)[order] != 0
         pulling = order[pulls][:: 1 if strong else -1][: size - size // 8]
-        others = order[~pulls][: size - len(pulling)]
+        others = order[~pulls & (nearest[order] < 0.5)][: size - len(pulling)]
         return np.sort(np.concatenate([pulling, others]))
 
     def _choose(self, problem: KernelProblem, rng: np.random.Generator) -> Index:

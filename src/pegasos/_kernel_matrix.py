@@ -45,9 +45,9 @@ class KernelMatrix:
         self._threads = threads
         self._square = (np.empty(0, np.intp), np.empty((0, 0), dtype))  # the last one, for what the next has in common
 
-    def block(self, left: Index, right: Index) -> NDArray[Any]:
-        """K of some rows with some others."""
-        out = np.empty((len(left), len(right)), self.dtype)
+    def block(self, left: Index, right: Index, out: NDArray[Any] | None = None) -> NDArray[Any]:
+        """K of some rows with some others, written to `out` where that is given."""
+        out = np.empty((len(left), len(right)), self.dtype) if out is None else out
         for i in range(0, len(left), _LINES):
             lines = slice(i, i + _LINES)
             some = self.rows.take(left[lines])
@@ -80,7 +80,7 @@ class KernelMatrix:
         K = np.empty((len(chosen), len(chosen)), self.dtype)
         for i in range(0, len(chosen), _LINES):
             lines = slice(i, min(i + _LINES, len(chosen)))
-            K[lines, i:] = self.block(chosen[lines], chosen[i:])
+            self.block(chosen[lines], chosen[i:], K[lines, i:])
             K[lines.stop :, lines] = K[lines, lines.stop :].T
         return K
 
