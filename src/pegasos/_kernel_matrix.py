@@ -63,7 +63,7 @@ class KernelMatrix:
         """K of some rows with each other, checked for what an inner product cannot be, unless that is known."""
         before, old = self._square
         common, here, there = np.intersect1d(chosen, before, assume_unique=True, return_indices=True)
-        if len(common) < len(chosen) / 4:
+        if len(common) < len(chosen) / 2:
             K = self._symmetric(chosen)
         else:
             K = np.empty((len(chosen), len(chosen)), self.dtype)
