@@ -66,7 +66,7 @@ class Kernel:
 
     def coarseness(self, X: Any) -> float:
         """The typical error of a value in float32."""
-        return 2e-8 * float(np.abs(self.diagonal(self.prepare(X[:1000]))).max())
+        return 5e-9 * float(np.abs(self.diagonal(self.prepare(X[:1000]))).max())
 
     def is_psd(self, X: Any) -> bool:
         """Whether every kernel matrix is positive semi-definite, with these parameters, on rows like those of X."""

@@ -33,7 +33,7 @@ class Rbf(Kernel):
 
     def coarseness(self, X: Any) -> float:
         """A distance is the small difference of norms that may be large."""
-        return 2e-8 * float(1 + self.p.gamma * square_norms(X).mean())
+        return 5e-9 * float(1 + self.p.gamma * square_norms(X).mean())
 
     def is_psd(self, X: Any) -> bool:
         return True
