@@ -27,7 +27,7 @@ def draw(axes: Any, X: Any, y: Any, gamma: float, lam: float) -> None:
     model = KernelPegasosClassifier(lam=lam, gamma=gamma, bias="free", random_state=0).fit(X, y)
     across, up = np.meshgrid(np.linspace(-1.7, 2.6, 160), np.linspace(-1.5, 1.6, 130))
     scores = model.decision_function(np.column_stack([across.ravel(), up.ravel()])).reshape(across.shape)
-    axes.contourf(across, up, np.clip(scores, -2, 2), levels=np.linspace(-2, 2, 21), cmap="RdBu", alpha=0.55)
+    axes.contourf(across, up, np.clip(scores, -2, 2), levels=np.linspace(-2, 2, 13), cmap="RdBu", alpha=0.55)
     axes.contour(
         across, up, scores, levels=[-1, 0, 1], colors="k", linewidths=[0.8, 2, 0.8], linestyles=["--", "-", "--"]
     )
@@ -44,7 +44,7 @@ def draw(axes: Any, X: Any, y: Any, gamma: float, lam: float) -> None:
 
 def main() -> None:
     X, y = make_moons()
-    figure, panels = plt.subplots(len(LAMBDAS), len(GAMMAS), figsize=(11, 8.6), layout="constrained")
+    figure, panels = plt.subplots(len(LAMBDAS), len(GAMMAS), figsize=(10, 7.6), layout="constrained")
     for line, lam in zip(panels, LAMBDAS, strict=True):
         line[0].set_ylabel(f"lam = {lam:g}", fontsize=13)
         for axes, gamma in zip(line, GAMMAS, strict=True):

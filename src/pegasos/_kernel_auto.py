@@ -29,7 +29,8 @@ class KernelAscent:
                 self.point = Point.of(problem, start.memory.dual)
             self._run(problem, stop, journal, seed, start.steps)
         except Enough:
-            pass
+            if journal.error is None and not stop.halt[0]:  # out of time: what was reached deserves its certificate
+                self._note(journal, start.steps)
         except KeyboardInterrupt as error:
             journal.error = error
         point = self.point
@@ -70,7 +71,16 @@ class KernelAuto(KernelAscent):
 
     def _solve_block(self, block: Block, target: float) -> bool:
         """Whether anything has moved."""
-        block.solve(target)
+        try:
+            block.solve(target)
+        except (Enough, KeyboardInterrupt):
+            if len(block.chosen) == block.problem.m:  # all rows are in it: keep how far it has come
+                block.problem.matrix.poll = lambda: None
+                self._take(block)
+            raise
+        return self._take(block)
+
+    def _take(self, block: Block) -> bool:
         self.visits += block.visits
         change = block.reached() - self.point.a[block.chosen]
         moved = np.flatnonzero(change)

@@ -33,6 +33,7 @@ def reuters():
 @pytest.mark.parametrize("load", [usps, reuters])
 def test_the_optimum_and_the_test_error_of_svc(load):
     X, y, Z, z, params = load()
+    X, y = X[:2500], y[:2500]  # a second, not a minute
     ours = KernelPegasosClassifier(**params, bias="free", random_state=0).fit(X, y)
     assert ours.gap_ <= 1e-3
     svc = SVC(C=1 / (params["lam"] * len(y)), gamma=params["gamma"], cache_size=500).fit(X.astype(np.float64), y)
