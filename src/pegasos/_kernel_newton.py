@@ -14,10 +14,11 @@ with one more line where b is free: the x of all rows sum up to zero. The line s
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.linalg import LinAlgError, cho_solve, solve_triangular
 
 from ._kernel_cache import Index
 from ._problem import Floats
@@ -79,11 +80,11 @@ class ProximalStep:
             np.fill_diagonal(H, diagonal + ridge)
             block.journal.poll()
             try:
-                factor = cho_factor(H, lower=True, check_finite=False)
+                factor = cholesky(H, block.journal.poll)
             except LinAlgError:
                 ridge = max(100 * ridge, 1e-14 * float(diagonal.mean()))
                 continue
-            d, each = cho_solve(factor, np.column_stack([rhs, np.ones(len(rhs))]), check_finite=False).T
+            d, each = cho_solve((factor, True), np.column_stack([rhs, np.ones(len(rhs))]), check_finite=False).T
             shift = float((d.sum() - total) / each.sum()) if self._free_bias else 0.0
             d = d - shift * each
             return (d, shift) if np.isfinite(d).all() else None
@@ -114,3 +115,19 @@ class ProximalStep:
         self.x, self.score = self.x + t * d, self.score + t * (change + shift)
         self.shift += t * shift
         return True
+
+
+def cholesky(H: Floats, poll: Callable[[], None], width: int = 512) -> Floats:
+    """The lower factor of H, in pieces of a few hundredths of a second: poll, called in between, may raise."""
+    L = H.copy()
+    n = len(L)
+    for k in range(0, n, width):
+        end = min(k + width, n)
+        L[k:end, k:end] = np.linalg.cholesky(L[k:end, k:end])
+        for i in range(end, n, width):
+            poll()
+            L[i : i + width, k:end] = solve_triangular(L[k:end, k:end], L[i : i + width, k:end].T, lower=True).T
+        for i in range(end, n, width):
+            poll()
+            L[i : i + width, end : i + width] -= L[i : i + width, k:end] @ L[end : i + width, k:end].T
+    return L

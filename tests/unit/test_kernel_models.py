@@ -18,6 +18,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from pegasos import KernelPegasosClassifier, KernelPegasosRegressor, Pegasos, losses
 from pegasos._kernel_cache import RowCache
+from pegasos._kernel_newton import cholesky
 from pegasos.kernels import dense
 
 X, Y = rows(90, positive=True)
@@ -156,6 +157,23 @@ def test_several_classes_and_chances():
     assert model.score(X, labels) > 0.9
     assert not hasattr(classifier("rbf"), "predict_proba")
     assert cross_val_score(classifier("rbf", lam=1e-3), X, labels).mean() > 0.8
+
+
+def test_classes_share_kernel_rows():
+    A, y = rows(1200, 6, seed=4)
+    y = np.digitize(A[:, 0], [-0.5, 0.5])
+    together = classifier("rbf", lam=1e-3).fit(A, y).n_kernel_evaluations_
+    apart = [classifier("rbf", lam=1e-3).fit(A, y == k).n_kernel_evaluations_ for k in range(3)]
+    assert together < 0.6 * sum(apart)
+
+
+def test_a_factorisation_in_pieces_is_one():
+    rng = np.random.default_rng(0)
+    A = rng.standard_normal((70, 80))
+    polls = []
+    L = cholesky(A @ A.T, lambda: polls.append(1), width=16)
+    np.testing.assert_allclose(np.tril(L), np.linalg.cholesky(A @ A.T), rtol=1e-9, atol=1e-9)
+    assert len(polls) > 10
 
 
 def test_the_same_bytes_for_any_number_of_threads():
