@@ -87,6 +87,7 @@ Swept sweep(const KernelBlock<T>& K, const L& loss, const BlockState& b, const S
   while (done.sweeps < o.sweeps) {
     const Stream mine = draws.split(uint64_t(done.sweeps));
     for (size_t i = order.size(); i > 1 && !o.in_order; --i) std::swap(order[i - 1], order[mine.below(i, i)]);
+    bool moved = false;
     for (const int64_t row : order) {
       const auto i = size_t(row);
       // A row without length has no curvature: the step to its bound must still be a number.
@@ -94,13 +95,14 @@ Swept sweep(const KernelBlock<T>& K, const L& loss, const BlockState& b, const S
       const double a = loss.ascend(b.a[i], b.score[i], b.y[i], q), step = a - b.a[i];
       ++done.visits;
       if (step == 0) continue;
+      moved = true;
       b.a[i] = a;
       K.add(b.p[i] * step, row, 0, b.score);
       if (!watch.go_on(K.n)) return done;
     }
     ++done.sweeps;
     done.gap = block_gap(loss, b);
-    if (done.gap <= o.target) break;
+    if (done.gap <= o.target || !moved || !watch.go_on(K.n)) break;
   }
   return done;
 }

@@ -14,7 +14,7 @@ from ._kernel_tiles import each_piece
 from ._problem import Floats
 from .kernels import Kernel, Rows
 
-_LINES, _COLUMNS = 256, 2048  # of a tile: it stays in the processor's cache between the product and what follows
+_LINES, _COLUMNS = 256, 512  # of a tile: it stays in the processor's cache between the product and what follows
 _BLOCK_SHARE = 0.4  # of the memory is for the block being solved and the one before, the rest for kernel rows
 
 

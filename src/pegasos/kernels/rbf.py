@@ -21,12 +21,10 @@ class Rbf(Kernel):
     def block(self, A: Rows, B: Rows) -> Block:
         assert A.facts is not None
         assert B.facts is not None
-        values = products(A.X, B.X)
-        values *= 2 * self.p.gamma
+        values = products(A.X * A.X.dtype.type(2 * self.p.gamma), B.X)
         values -= A.facts[:, None]
         values -= B.facts[None, :]
-        np.minimum(values, 0, out=values)  # rounding may make a distance negative
-        return np.exp(values, out=values)
+        return np.exp(values, out=values)  # rounding may take it above 1 by as little as any other error
 
     def diagonal(self, A: Rows) -> Block:
         return np.ones(len(A))
