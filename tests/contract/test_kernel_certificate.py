@@ -95,7 +95,7 @@ def test_a_small_regression_is_solved_to_the_rounding_floor(loss, bias):
     X = rng.uniform(-3, 3, (80, 2))
     y = np.sin(X[:, 0]) + 0.1 * rng.standard_normal(80) + 5
     model = KernelPegasosRegressor(lam=1e-3, loss=loss, bias=bias, gamma=0.5).fit(X, y)
-    assert model.gap_ <= 1e-12
+    assert model.gap_ <= 1e-11  # factors of 12 and scores of 5, in float64
     for other in ("sdca", "pegasos"):
         slow = KernelPegasosRegressor(lam=1e-3, loss=loss, bias=bias, gamma=0.5, solver=other, max_epochs=20)
         with warnings.catch_warnings():
