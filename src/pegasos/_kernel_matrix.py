@@ -43,11 +43,12 @@ class KernelMatrix:
         self.psd = kernel.is_psd(X)
         self.poll: Callable[[], None] = lambda: None
         self._threads = threads
+        self._spaces = [np.empty(0, dtype), np.empty(0, dtype)]
         self._square = (np.empty(0, np.intp), np.empty((0, 0), dtype))  # the last one, for what the next has in common
 
-    def block(self, left: Index, right: Index, out: NDArray[Any] | None = None) -> NDArray[Any]:
-        """K of some rows with some others, written to `out` where that is given."""
-        out = np.empty((len(left), len(right)), self.dtype) if out is None else out
+    def block(self, left: Index, right: Index) -> NDArray[Any]:
+        """K of some rows with some others."""
+        out = np.empty((len(left), len(right)), self.dtype)
         for i in range(0, len(left), _LINES):
             lines = slice(i, i + _LINES)
             some = self.rows.take(left[lines])
@@ -66,7 +67,7 @@ class KernelMatrix:
         if len(common) < len(chosen) / 2:
             K = self._symmetric(chosen)
         else:
-            K = np.empty((len(chosen), len(chosen)), self.dtype)
+            K = self._space(len(chosen))
             new = np.setdiff1d(np.arange(len(chosen)), here, assume_unique=True)
             for i in range(0, len(here), _LINES):
                 K[here[i : i + _LINES, None], here] = old[there[i : i + _LINES, None], there]
@@ -75,13 +76,28 @@ class KernelMatrix:
         self._square = (chosen, K)
         return self._checked(K, chosen)
 
+    def _space(self, n: int) -> NDArray[Any]:
+        """Room for a square, used by turns: memory touched for the first time costs more than the values in it."""
+        self._spaces.reverse()
+        if self._spaces[0].size < n * n:
+            self._spaces[0] = np.empty(max(n, min(self.m, self.largest_block)) ** 2, self.dtype)
+        return self._spaces[0][: n * n].reshape(n, n)
+
     def _symmetric(self, chosen: Index) -> NDArray[Any]:
         """Half of the values are computed, the others are the same."""
-        K = np.empty((len(chosen), len(chosen)), self.dtype)
-        for i in range(0, len(chosen), _LINES):
-            lines = slice(i, min(i + _LINES, len(chosen)))
-            self.block(chosen[lines], chosen[i:], K[lines, i:])
-            K[lines.stop :, lines] = K[lines, lines.stop :].T
+        n, K = len(chosen), self._space(len(chosen))
+        for i in range(0, n, _LINES):
+            lines = slice(i, min(i + _LINES, n))
+            some = self.rows.take(chosen[lines])
+
+            def tile(columns: slice, lines: slice = lines, some: Rows = some) -> None:
+                place = slice(lines.start + columns.start, lines.start + columns.stop)
+                values = self.kernel.block(some, self.rows.take(chosen[place]))
+                K[lines, place] = values
+                K[place, lines] = values.T
+
+            self._each_tile(n - i, tile)
+            self.evaluations += (n - i) * len(some)
         return K
 
     def picked(self, chosen: Index) -> NDArray[Any]:
