@@ -26,22 +26,17 @@ from ._model import _FORMAT, LinearModel, _caller, _seed
 from ._problem import Fit, Floats, Problem, Start, Stop, solve_each
 from ._progress import Progress
 from ._rows import make_rows, sound
-from ._rules import LAM, Flag, Integer, Level, Number, OneOf, OrNone, Rule
+from ._rules import Number, OneOf, Rule
 from ._weights import row_weights
+from .regression import PegasosRegressor
 from .solvers import SDCA, Pegasos, solver_of
 
 _EXACT = 2000  # up to so many rows kernel values are always float64
 
 RULES: dict[str, Rule] = {
-    "lam": LAM,
+    **{name: rule for name, rule in PegasosRegressor._rules.items() if name not in ("loss", "epsilon")},
     "bias": OneOf(("none", "regularized", "free")),
     "cache_mb": Number(1.0),
-    "tol": Number(0.0),
-    "max_epochs": Number(0.0, above=True),
-    "max_time": OrNone(Number(0.0, above=True)),
-    "warm_start": Flag(),
-    "n_jobs": OrNone(Integer(None)),
-    "verbose": Level(),
 }
 
 
