@@ -113,4 +113,4 @@ class Dual:
     def picks(self, sampling: str, seed: int, epoch: int) -> Any:
         """The order of the rows in an epoch that visits all of them."""
         listed = None if self.s is None or self.s.all() else np.flatnonzero(self.s).astype(np.uint32)
-        return _core.testing.picks(sampling, Stream(seed).split(epoch).at(0), self.m, 0, self.m, listed)
+        return _core.picks(sampling, Stream(seed).split(epoch).at(0), self.m, 0, self.m, listed)

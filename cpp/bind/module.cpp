@@ -11,6 +11,7 @@
 
 using namespace nb::literals;
 
+void bind_kernel(nb::module_& m);
 void bind_linear(nb::module_& m);
 void bind_solvers(nb::module_& m);
 void bind_testing(nb::module_& m);
@@ -65,9 +66,9 @@ NB_MODULE(_core, m) {
       });
   m.def("encode", &encode, "items"_a.noconvert());
   m.def("relabel", &relabel, "codes"_a.noconvert(), "number"_a.noconvert());
+  bind_kernel(m);
   bind_linear(m);
   bind_solvers(m);
   auto testing = m.def_submodule("testing", "Parts of the core that tests look at one by one.");
   bind_testing(testing);
-  m.attr("picks") = testing.attr("picks");
 }

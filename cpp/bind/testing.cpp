@@ -1,35 +1,18 @@
 // Parts of the core that tests look at one by one.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
-#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include "arrays.hpp"
 #include "pegasos/bias.hpp"
 #include "pegasos/loss/all.hpp"
-#include "pegasos/sampler.hpp"
 #include "pegasos/scaled_vector.hpp"
 
 using namespace nb::literals;
 using namespace pegasos;
 
 namespace {
-
-auto picks(const std::string& sampling, uint64_t seed, int64_t m, uint64_t first, size_t count,
-           std::optional<Vec<uint32_t>> listed, std::optional<Vec<double>> s, int64_t k) {
-  if (m < 1 || (s && s->size() < size_t(m))) throw std::invalid_argument("picks need rows, and a weight for each");
-  if (k < 1 || k > m) throw std::invalid_argument("a batch has 1 to m rows");
-  Population population{m};
-  if (listed) population.listed = span_of(*listed);
-  if (s) population.s = span_of(*s);
-  Sampler sampler(sampling_of(sampling), seed, population, k);
-  std::vector<Sampler::Pick> found(count);
-  sampler.fill(first, found);
-  std::vector<int64_t> rows;
-  for (const auto& pick : found) rows.push_back(pick.row);
-  return to_numpy(std::move(rows));
-}
 
 struct Vector {
   std::vector<double> storage;
@@ -79,8 +62,6 @@ double bias_of(const std::string& name, Vec<double> scores, Vec<double> y, Vec<d
 }  // namespace
 
 void bind_testing(nb::module_& m) {
-  m.def("picks", &picks, "sampling"_a, "seed"_a, "m"_a, "first"_a, "count"_a, "listed"_a.noconvert() = nb::none(),
-        "s"_a.noconvert() = nb::none(), "k"_a = 1);
   m.def("best_bias", &bias_of, "loss"_a, "scores"_a.noconvert(), "y"_a.noconvert(), "s"_a.noconvert());
   m.def("joint_loss_at", &joint_loss_at, "name"_a, "s"_a.noconvert(), "y"_a, "a"_a.noconvert(), "costs"_a.noconvert(),
         "curvature"_a = 1.0);

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 _HOMES = {
+    "KernelPegasosClassifier": "kernel",
+    "KernelPegasosRegressor": "kernel_regression",
     "PegasosClassifier": "linear",
     "PegasosRegressor": "regression",
     "Loss": "_own_loss",
@@ -18,11 +20,23 @@ _HOMES = {
     "Pegasos": "solvers",
     "SDCA": "solvers",
 }
-__all__ = ["SDCA", "Auto", "Loss", "Pegasos", "PegasosClassifier", "PegasosRegressor", "datasets"]
+__all__ = [
+    "SDCA",
+    "Auto",
+    "KernelPegasosClassifier",
+    "KernelPegasosRegressor",
+    "Loss",
+    "Pegasos",
+    "PegasosClassifier",
+    "PegasosRegressor",
+    "datasets",
+]
 
 if TYPE_CHECKING:
     from . import datasets
     from ._own_loss import Loss
+    from .kernel import KernelPegasosClassifier
+    from .kernel_regression import KernelPegasosRegressor
     from .linear import PegasosClassifier
     from .regression import PegasosRegressor
     from .solvers import SDCA, Auto, Pegasos

@@ -39,7 +39,7 @@ def picks(k: int = 1, seed: int = 0, steps: int = T) -> np.ndarray:
     """A_1, A_2, ... as rows; k = m is every row in every step."""
     if k == M:
         return np.broadcast_to(np.arange(M), (steps, M))
-    return _core.testing.picks("iid", seed_of(seed), M, 0, steps * k).reshape(steps, k)
+    return _core.picks("iid", seed_of(seed), M, 0, steps * k).reshape(steps, k)
 
 
 def iterates(step: str = "paper", k: int = 1, seed: int = 0, projected: bool = False) -> Array:

@@ -177,7 +177,7 @@ def test_native_picks_are_those_of_the_plain_samplers(sampling, m, weights):
     left = m if s is None else len(listed)
     for seed, first in ((0, 0), (2**31, 3 * left - left // 2), (2**64 - 1, left - 1)):
         count, k = min(left, 3000) + 5, min(left, 7)
-        found = _core.testing.picks(sampling, seed, left, first, count, listed, s, k)
+        found = _core.picks(sampling, seed, left, first, count, listed, s, k)
         np.testing.assert_array_equal(found, picks_reference(sampling, seed, m, first, count, s, k))
 
 

@@ -15,7 +15,7 @@ modest = settings(derandomize=True, max_examples=60, deadline=None)
 SAMPLINGS = Pegasos._rules["sampling"].words
 EPOCHS = [order for order in SAMPLINGS if order not in ("iid", "subsets")]
 SHUFFLED_ANEW = [order for order in EPOCHS if order != "fixed"]
-picks = _core.testing.picks
+picks = _core.picks
 seeds, sizes = st.integers(0, 2**64 - 1), st.integers(1, 3000)
 
 

@@ -1,0 +1,221 @@
+// Kernels: blocks of kernel values and what is done with them. No arithmetic here.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+
+#include <optional>
+#include <stdexcept>
+#include <string>
+
+#include "arrays.hpp"
+#include "pegasos/kernel_block.hpp"
+#include "pegasos/pair_sums.hpp"
+#include "pegasos/sampler.hpp"
+#include "watch.hpp"
+
+using namespace nb::literals;
+using namespace pegasos;
+
+namespace {
+
+// A loss with the labels of some rows: what every function below is about.
+struct PyLabelled {
+  std::string loss;
+  double parameter;
+  Vec<double> y;
+
+  size_t size() const { return y.size(); }
+  void fit(size_t n) const {
+    if (n != size()) throw std::invalid_argument("arrays of different lengths");
+  }
+  template <class F>
+  void visit(F&& f) const {
+    nb::gil_scoped_release nogil;
+    with_loss(loss, {parameter}, std::forward<F>(f));
+  }
+  // fill(loss, i) for every row, in an array.
+  template <class F>
+  auto each(const F& fill) const {
+    std::vector<double> out(size());
+    visit([&](const auto& l) {
+      for (size_t i = 0; i < out.size(); ++i) out[i] = fill(l, i);
+    });
+    return to_numpy(std::move(out));
+  }
+};
+
+template <class T>
+KernelBlock<T> block_of(const Mat<T>& K, double offset, const PyLabelled& rows) {
+  if (K.shape(0) != K.shape(1)) throw std::invalid_argument("a block is square");
+  rows.fit(K.shape(0));
+  return {K.data(), int64_t(K.shape(0)), offset};
+}
+
+BlockState state_of(const PyLabelled& rows, const Vec<double>& p, const OutVec<double>& a,
+                    const OutVec<double>& score) {
+  rows.fit(p.size());
+  rows.fit(a.size());
+  rows.fit(score.size());
+  return {span_of(rows.y), span_of(p), span_of(a), span_of(score)};
+}
+
+template <class T>
+nb::dict sweep_block(const PyLabelled& rows, Mat<T> K, double offset, Vec<double> p, OutVec<double> a,
+                     OutVec<double> score, const SweepOptions& options, PyWatch& outside) {
+  const auto block = block_of(K, offset, rows);
+  const BlockState state = state_of(rows, p, a, score);
+  Watch watch = outside.make();
+  Swept done;
+  rows.visit([&](const auto& loss) { done = sweep(block, loss, state, options, watch); });
+  nb::dict result;
+  result["visits"] = done.visits;
+  result["gap"] = done.gap;
+  result["error"] = outside.error;
+  return result;
+}
+
+nb::tuple respond_now(const PyLabelled& rows, Vec<double> p, OutVec<double> a, OutVec<double> score,
+                      Vec<double> curvature) {
+  const BlockState state = state_of(rows, p, a, score);
+  rows.fit(curvature.size());
+  std::vector<double> answer(rows.size()), softness(rows.size());
+  rows.visit([&](const auto& loss) { respond(loss, state, span_of(curvature), answer, softness); });
+  return nb::make_tuple(to_numpy(std::move(answer)), to_numpy(std::move(softness)));
+}
+
+template <class T>
+auto pegasos_block(const PyLabelled& rows, Mat<T> K, double offset, Vec<double> share, OutVec<double> sum,
+                   PegasosBlock& options) {
+  const auto block = block_of(K, offset, rows);
+  rows.fit(share.size());
+  rows.fit(sum.size());
+  if (options.k < 1) throw std::invalid_argument("a step needs rows");
+  std::vector<double> v(rows.size());
+  rows.visit(
+      [&](const auto& loss) { pegasos_steps(block, loss, options, span_of(rows.y), span_of(share), span_of(sum), v); });
+  return to_numpy(std::move(v));
+}
+
+double bias_now(const PyLabelled& rows, Vec<double> scores, Vec<double> s, double guess) {
+  rows.fit(scores.size());
+  rows.fit(s.size());
+  double b = 0;
+  rows.visit([&](const auto& loss) {
+    std::vector<Scored> all(rows.size());
+    for (size_t i = 0; i < all.size(); ++i) all[i] = {scores.data()[i], rows.y.data()[i], s.data()[i]};
+    b = best_bias(loss, all, guess);
+  });
+  return b;
+}
+
+auto pair_sums_now(const PyRows& A, const PyRows& B, const std::string& kind, int threads) {
+  if (A.n_features() != B.n_features()) throw std::invalid_argument("rows of different lengths");
+  std::vector<double> out(size_t(A.size()) * size_t(B.size()));
+  {
+    nb::gil_scoped_release nogil;
+    Team team(threads);
+    A.visit(0.0, [&](const auto& left) {
+      B.visit(0.0, [&](const auto& right) {
+        if (kind == "absolute")
+          pair_sums<AbsoluteDifference>(left, right, out, team);
+        else
+          pair_sums<ChiSquared>(left, right, out, team);
+      });
+    });
+  }
+  return to_numpy(std::move(out), {size_t(A.size()), size_t(B.size())});
+}
+
+auto picks(const std::string& sampling, uint64_t seed, int64_t m, uint64_t first, size_t count,
+           std::optional<Vec<uint32_t>> listed, std::optional<Vec<double>> s, int64_t k) {
+  if (m < 1 || (s && s->size() < size_t(m))) throw std::invalid_argument("picks need rows, and a weight for each");
+  if (k < 1 || k > m) throw std::invalid_argument("a batch has 1 to m rows");
+  Population population{m};
+  if (listed) population.listed = span_of(*listed);
+  if (s) population.s = span_of(*s);
+  Sampler sampler(sampling_of(sampling), seed, population, k);
+  std::vector<Sampler::Pick> found(count);
+  sampler.fill(first, found);
+  std::vector<int64_t> rows;
+  for (const auto& pick : found) rows.push_back(pick.row);
+  return to_numpy(std::move(rows));
+}
+
+template <class T>
+void bind_blocks_of(nb::class_<PyLabelled>& rows) {
+  rows.def("sweep", &sweep_block<T>, "K"_a.noconvert(), "offset"_a, "p"_a.noconvert(), "a"_a.noconvert(),
+           "score"_a.noconvert(), "options"_a, "watch"_a);
+  rows.def("pegasos", &pegasos_block<T>, "K"_a.noconvert(), "offset"_a, "share"_a.noconvert(), "sum"_a.noconvert(),
+           "options"_a);
+}
+
+}  // namespace
+
+void bind_kernel(nb::module_& m) {
+  nb::class_<SweepOptions>(m, "SweepOptions")
+      .def(nb::init<>())
+      .def_rw("sweeps", &SweepOptions::sweeps)
+      .def_rw("target", &SweepOptions::target)
+      .def_rw("in_order", &SweepOptions::in_order)
+      .def_rw("seed", &SweepOptions::seed);
+  nb::class_<PegasosBlock>(m, "PegasosBlock")
+      .def(nb::init<double, int64_t, int64_t, int64_t, bool, double>(), "lam"_a, "t"_a, "k"_a, "late"_a, "moves_bias"_a,
+           "b"_a)
+      .def_ro("t", &PegasosBlock::t)
+      .def_ro("b", &PegasosBlock::b);
+
+  nb::class_<PyLabelled> rows(m, "Labelled");
+  rows.def(
+      "__init__",
+      [](PyLabelled* self, const std::string& loss, double parameter, Vec<double> y) {
+        with_loss(loss, {parameter}, [](const auto&) {});
+        new (self) PyLabelled{loss, parameter, y};
+      },
+      "loss"_a, "parameter"_a, "y"_a.noconvert());
+  bind_blocks_of<float>(rows);
+  bind_blocks_of<double>(rows);
+  rows.def("respond", &respond_now, "p"_a.noconvert(), "a"_a.noconvert(), "score"_a.noconvert(),
+           "curvature"_a.noconvert())
+      .def("best_bias", &bias_now, "scores"_a.noconvert(), "s"_a.noconvert(), "guess"_a)
+      .def(
+          "values",
+          [](const PyLabelled& r, Vec<double> score) {
+            r.fit(score.size());
+            return r.each([&](const auto& l, size_t i) { return l.value(score.data()[i], r.y.data()[i]); });
+          },
+          "score"_a.noconvert())
+      .def(
+          "conjugates",
+          [](const PyLabelled& r, Vec<double> a) {
+            r.fit(a.size());
+            return r.each([&](const auto& l, size_t i) { return l.conjugate(a.data()[i], r.y.data()[i]); });
+          },
+          "a"_a.noconvert())
+      .def(
+          "feasible",
+          [](const PyLabelled& r, Vec<double> a) {
+            r.fit(a.size());
+            return r.each([&](const auto& l, size_t i) { return l.feasible(a.data()[i], r.y.data()[i]); });
+          },
+          "a"_a.noconvert())
+      .def(
+          "answers",
+          [](const PyLabelled& r, Vec<double> score, double near) {
+            r.fit(score.size());
+            return r.each([&](const auto& l, size_t i) { return answer(l, score.data()[i], r.y.data()[i], near); });
+          },
+          "score"_a.noconvert(), "near"_a)
+      .def(
+          "gaps",
+          [](const PyLabelled& r, Vec<double> a, Vec<double> score) {
+            r.fit(a.size());
+            r.fit(score.size());
+            return r.each(
+                [&](const auto& l, size_t i) { return row_gap(l, a.data()[i], score.data()[i], r.y.data()[i]); });
+          },
+          "a"_a.noconvert(), "score"_a.noconvert());
+  m.def("pair_sums", &pair_sums_now, "A"_a, "B"_a, "kind"_a, "threads"_a = 1);
+  m.def("picks", &picks, "sampling"_a, "seed"_a, "m"_a, "first"_a, "count"_a, "listed"_a.noconvert() = nb::none(),
+        "s"_a.noconvert() = nb::none(), "k"_a = 1);
+}

@@ -1,0 +1,137 @@
+// Blocks of kernel values: ascent on them, Pegasos on them, and sums over features for pairs of rows.
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "check.hpp"
+#include "dual_data.hpp"
+#include "pegasos/kernel_block.hpp"
+#include "pegasos/pair_sums.hpp"
+
+using namespace pegasos;
+
+namespace {
+
+constexpr int64_t n = 30;
+
+// Rows on a line, labels that change along it, and exp(-distance) between them.
+template <class T>
+struct Line {
+  std::vector<T> K;
+  std::vector<double> y, p, a, score;
+
+  explicit Line(double weight = 2) : K(size_t(n * n)), y(size_t(n)), p(size_t(n), weight), a(y), score(y) {
+    for (int64_t i = 0; i < n; ++i) {
+      y[size_t(i)] = (i / 5) % 2 == 0 ? 1 : -1;
+      for (int64_t j = 0; j < n; ++j) K[size_t(i * n + j)] = T(std::exp(-0.3 * double(std::abs(i - j))));
+    }
+  }
+  KernelBlock<T> block(double offset) const { return {K.data(), n, offset}; }
+  BlockState state() { return {y, p, a, score}; }
+};
+
+template <class T, Loss L>
+void ascent_keeps_scores_and_closes_the_gap(const L& loss, double offset) {
+  Line<T> line;
+  Watch watch(0, std::numeric_limits<double>::infinity(), {});
+  const Swept done = sweep(line.block(offset), loss, line.state(), {400, 1e-9, false, 7}, watch);
+  CHECK(done.gap <= 1e-9);
+  CHECK(done.visits == done.sweeps * n);
+  for (int64_t i = 0; i < n; ++i) {
+    double score = 0;
+    for (int64_t j = 0; j < n; ++j) score += line.p[size_t(j)] * line.block(offset).at(i, j) * line.a[size_t(j)];
+    CHECK(near(score, line.score[size_t(i)]));
+    CHECK(loss.feasible(line.a[size_t(i)], line.y[size_t(i)]) == line.a[size_t(i)]);
+  }
+}
+
+}  // namespace
+
+TEST(block_ascent_reaches_the_optimum) {
+  for (const double offset : {0.0, 1.0}) {
+    ascent_keeps_scores_and_closes_the_gap<double>(Hinge{}, offset);
+    ascent_keeps_scores_and_closes_the_gap<float>(Hinge{}, offset);
+    ascent_keeps_scores_and_closes_the_gap<double>(SquaredHinge{}, offset);
+    ascent_keeps_scores_and_closes_the_gap<double>(Log{}, offset);
+    ascent_keeps_scores_and_closes_the_gap<double>(EpsilonInsensitive{0.1}, offset);
+  }
+}
+
+TEST(block_ascent_stops_when_asked_or_when_nothing_moves) {
+  Line<double> line;
+  Watch late(0, 0, {}), patient(0, std::numeric_limits<double>::infinity(), {});
+  const SweepOptions endless{100'000'000, -1, false, 7};
+  CHECK(sweep(line.block(0), Log{}, line.state(), endless, late).sweeps < 1'000'000);
+  CHECK(sweep(line.block(0), Hinge{}, line.state(), endless, patient).sweeps < 1'000'000);
+}
+
+TEST(a_row_without_length_goes_to_its_bound) {
+  Line<double> line;
+  std::fill(line.K.begin(), line.K.end(), 0.0);
+  Watch watch(0, std::numeric_limits<double>::infinity(), {});
+  sweep(line.block(0), Hinge{}, line.state(), {1, 0, true, 0}, watch);
+  CHECK(line.a == line.y);
+}
+
+// Fig. 3, step by step, from the sums themselves.
+TEST(pegasos_on_a_block_is_fig_3) {
+  const Line<double> line;
+  const double lam = 0.05;
+  for (const int64_t k : {1, 4}) {
+    const Line<double> zero;
+    std::vector<double> sum(zero.a), v(sum), share(zero.p.size(), 1.0), counts(sum);
+    PegasosBlock options{lam, 0, k, 0, false, 0};
+    pegasos_steps(line.block(0), Hinge{}, options, line.y, share, sum, v);
+    int64_t t = 0;
+    for (int64_t first = 0; first < n; first += k) {
+      const int64_t last = std::min(first + k, n);
+      ++t;
+      std::vector<double> step(size_t(n), 0.0);
+      for (int64_t i = first; i < last; ++i) {
+        double score = 0;
+        for (int64_t j = 0; j < n; ++j) score += counts[size_t(j)] * line.K[size_t(i * n + j)];
+        if (t > 1) score /= lam * double(t - 1);
+        step[size_t(i)] = line.y[size_t(i)] * score < 1 ? line.y[size_t(i)] / double(last - first) : 0;
+      }
+      for (size_t i = 0; i < size_t(n); ++i) counts[i] += step[i];
+    }
+    CHECK(options.t == t);
+    for (size_t i = 0; i < size_t(n); ++i) CHECK(near(v[i], counts[i]));
+  }
+}
+
+TEST(pair_sums_are_the_same_for_sparse_and_dense_rows) {
+  const int64_t m = 7, d = 5;
+  std::vector<double> dense, values;
+  std::vector<int32_t> columns;
+  std::vector<int64_t> indptr{0};
+  for (int64_t i = 0; i < m; ++i) {
+    for (int64_t j = 0; j < d; ++j) {
+      const double x = (i + j) % 3 == 0 ? 0 : 0.5 * double((i * j) % 4) + 0.25;
+      dense.push_back(x);
+      if (x != 0) values.push_back(x), columns.push_back(int32_t(j));
+    }
+    indptr.push_back(int64_t(values.size()));
+  }
+  const DenseRows<double> A{dense.data(), m, d};
+  const CsrRows<double, int32_t> B{values.data(), columns.data(), {nullptr, indptr.data()}, m, d};
+  Team team(2);
+  std::vector<double> absolute(size_t(m * m)), other(size_t(m * m)), chi(size_t(m * m));
+  pair_sums<AbsoluteDifference>(A, B, absolute, team);
+  pair_sums<AbsoluteDifference>(B, A, other, team);
+  pair_sums<ChiSquared>(B, B, chi, team);
+  for (int64_t i = 0; i < m; ++i)
+    for (int64_t c = 0; c < m; ++c) {
+      double l1 = 0, l2 = 0;
+      for (int64_t j = 0; j < d; ++j) {
+        const double x = dense[size_t(i * d + j)], z = dense[size_t(c * d + j)];
+        l1 += std::abs(x - z);
+        l2 += x + z > 0 ? (x - z) * (x - z) / (x + z) : 0;
+      }
+      CHECK(near(absolute[size_t(i * m + c)], l1));
+      CHECK(near(other[size_t(i * m + c)], l1));
+      CHECK(near(chi[size_t(i * m + c)], l2));
+    }
+}

@@ -1,0 +1,154 @@
+"""Auto for kernels: working sets of the rows that matter, solved one after the other."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ._kernel_block import Block
+from ._kernel_cache import Index
+from ._kernel_problem import Enough, Journal, KernelProblem, Point
+from ._problem import Fit, Floats, Memory, Start, Stop
+
+_SAMPLE = 1000  # rows of the first guess at least
+_GUESS = 1e-3  # how exactly the guess is solved
+_NEAR = 0.1  # of the margin: a row so near to where it would matter belongs to the working set
+_WHOLE = 4000  # problems up to this size are one working set
+_POLISHED = 1000  # problems up to this size are solved to the rounding floor
+
+
+class KernelAscent:
+    """What the dual solvers do alike: certify, stop, keep what there is when interrupted."""
+
+    def solve(self, problem: KernelProblem, stop: Stop, start: Start, seed: int) -> Fit:
+        journal = Journal(problem, stop)
+        self.visits, self.point = 0, Point(problem, np.zeros(problem.matrix.m), np.zeros(problem.matrix.m))
+        try:
+            if start.memory is not None and start.memory.dual is not None:
+                self.point = Point.of(problem, start.memory.dual)
+            self._run(problem, stop, journal, seed, start.steps)
+        except Enough:
+            if journal.error is None and not stop.halt[0]:  # out of time: what was reached deserves its certificate
+                self._note(journal, start.steps)
+        except KeyboardInterrupt as error:
+            journal.error = error
+        point = self.point
+        steps = (start.steps + self.visits, self.visits / problem.m)
+        memory = Memory(point.a, problem.lam) if stop.remember else None
+        return journal.fit(problem.p * point.a, point.bias, steps, memory)
+
+    def _run(self, problem: KernelProblem, stop: Stop, journal: Journal, seed: int, steps: int) -> None:
+        raise NotImplementedError
+
+    def _note(self, journal: Journal, steps: int) -> bool:
+        """Certify the current point."""
+        self.point, objective, dual = self.point.certified()
+        return journal.note(steps + self.visits, objective, dual, self.point.disagreement())
+
+
+class KernelAuto(KernelAscent):
+    """Solves the dual on the rows that violate it most, or nearly so, until no row does."""
+
+    def _run(self, problem: KernelProblem, stop: Stop, journal: Journal, seed: int, steps: int) -> None:
+        whole = problem.m <= min(_WHOLE, problem.matrix.largest_block)
+        small = problem.m <= _POLISHED and whole
+        if not whole and not self.point.a.any():
+            self._guess(problem, journal, seed)
+        rounds, rng = 0, np.random.default_rng(seed + 1)
+        while True:
+            enough = self._note(journal, steps)
+            if (enough and not small) or self.visits >= stop.max_epochs * problem.m:
+                return
+            rounds += 1
+            chosen = problem.existing if whole else self._choose(problem, rng)
+            target = 1e-16 * problem.at_zero if small else max(0.05 * self.point.disagreement(), 0.2 * journal.tol)
+            if not self._solve_block(Block(self.point, chosen, journal, seed + 1000 * rounds), target):
+                return
+            if small:
+                self._note(journal, steps)
+                return
+
+    def _solve_block(self, block: Block, target: float) -> bool:
+        """Whether anything has moved."""
+        try:
+            block.solve(target)
+        except (Enough, KeyboardInterrupt):
+            if len(block.chosen) == block.problem.m:  # all rows are in it: keep how far it has come
+                block.problem.matrix.poll = lambda: None
+                self._take(block)
+            raise
+        return self._take(block)
+
+    def _take(self, block: Block) -> bool:
+        self.visits += block.visits
+        change = block.reached() - self.point.a[block.chosen]
+        moved = np.flatnonzero(change)
+        self.point = self.point.moved(block.chosen[moved], change[moved], block.b)
+        return len(moved) > 0
+
+    def _guess(self, problem: KernelProblem, journal: Journal, seed: int) -> None:
+        """Solve a sample as if it were all there is: its w is near the optimum. Rows whose scores leave no doubt get
+        their dual variables from them, the others are solved for, all at once.
+
+        They have to be: the sum of what every row would answer to a nearly right score is far from a nearly right w.
+        """
+        rng = np.random.default_rng(seed)
+        size = min(problem.matrix.largest_block, max(_SAMPLE, problem.m // 4))
+        some = np.sort(rng.choice(problem.existing, size, replace=False))
+        sample = replace(problem, scale=1.0 / float(problem.lam * problem.p[some].sum()))
+        block = Block(Point(sample, self.point.a, self.point.g), some, journal, seed)
+        block.solve(_GUESS * problem.at_zero)
+        self.visits += block.visits
+        moved = np.flatnonzero(block.a)
+        scores = block.b + problem.matrix.times(some[moved], (block.p * block.a)[moved])[:, 0]
+        scores += problem.offset * float(block.p @ block.a)
+        # Rows that pull, pull with all their strength? Otherwise what they answer says little about it.
+        possible = float(np.abs(block.labelled.answers(block.score, _NEAR))[moved].sum())
+        strong = float(np.abs(block.a).sum()) > 0.5 * possible
+        doubtful = self._doubtful(problem, scores, strong)
+        a = problem.labelled.answers(scores, 0.0)
+        sure = np.setdiff1d(np.flatnonzero(problem.p * a), doubtful) if strong else doubtful[:0]
+        a[np.setdiff1d(np.arange(len(a)), sure)] = 0.0
+        point = Point(problem, a, np.zeros(len(a)), block.b)
+        point.g[doubtful] = problem.matrix.cross(doubtful, sure, problem.p[sure] * a[sure])
+        block = Block(point, doubtful, journal, seed + 1)
+        block.solve(_GUESS * problem.at_zero)
+        self.visits += block.visits
+        a[doubtful] = block.reached()
+        self.point = Point.of(problem, a)
+
+    def _doubtful(self, problem: KernelProblem, scores: Floats, strong: bool) -> Index:
+        """As many rows as a block takes, most of them rows that pull: a row left out that should have pulled is found
+        later, while one that pulls by mistake drags w along.
+
+        Those whose answer changes with the least error of their score come first; those that pull, come last if they do
+        not pull with all their strength: then the ones with the largest loss matter most.
+        """
+        rows, size = problem.existing, problem.matrix.largest_block
+        answers = problem.labelled.answers
+        nearest = np.full(len(scores), np.inf)  # the error of the score that would change the answer
+        for error in np.geomspace(10.0, 0.01, 31):
+            nearest[answers(scores - error, 0.0) != answers(scores + error, 0.0)] = error
+        order = rows[np.argsort(nearest[rows], kind="stable")]
+        pulls = answers(scores, 0.0)[order] != 0
+        pulling = order[pulls][:: 1 if strong else -1][: size - size // 8]
+        others = order[~pulls & (nearest[order] < 0.5)][: size - len(pulling)]
+        return np.sort(np.concatenate([pulling, others]))
+
+    def _choose(self, problem: KernelProblem, rng: np.random.Generator) -> Index:
+        """Rows that disagree with their score, or would after a small change of it: violators, free rows, neighbours.
+
+        Where these are too many, the worst and a sample of the others. The worst alone are one-sided: without the rows
+        that hold against them, w would swing from one side to the other.
+        """
+        rows, size = problem.existing, problem.matrix.largest_block
+        a, score = self.point.a, self.point.scores
+        weight = problem.labelled.gaps(a, score + _NEAR) + problem.labelled.gaps(a, score - _NEAR)
+        weight = (problem.p * weight)[rows]
+        some = np.flatnonzero(weight > 0)
+        if len(some) > size:
+            some = some[np.argsort(-weight[some], kind="stable")]
+            rest = rng.choice(some[size // 2 :], size - size // 2, replace=False)
+            some = np.concatenate([some[: size // 2], rest])
+        return rows[np.sort(some)]

@@ -1,0 +1,131 @@
+"""The dual on a block of rows whose kernel values are at hand, all other dual variables held fixed.
+
+Coordinate ascent first; where that crawls, proximal steps by Newton's method.
+
+For coordinate ascent a free bias is the limit of proximal steps, too: b is penalised for leaving its last value, which
+gives the kernel a constant `offset`, and each phase of work starts from the b of the one before.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from . import _core
+from ._kernel_cache import Index
+from ._kernel_newton import ProximalStep
+from ._kernel_problem import Journal, Point, balanced
+from ._problem import Floats
+
+_SWEEPS = 8
+
+
+class Block:
+    """Some rows of a point, and the best they can do."""
+
+    def __init__(self, point: Point, chosen: Index, journal: Journal, seed: int) -> None:
+        problem = point.problem
+        self.problem, self.chosen, self.journal, self.seed = problem, chosen, journal, seed
+        self.K = problem.matrix.square(chosen)
+        self.labelled = problem.some(chosen)
+        self.p, self.a = problem.p[chosen], point.a[chosen].copy()
+        self.score = point.scores[chosen]
+        self.outside = float(problem.p @ point.a) - float(self.p @ self.a)  # of sum_i p_i a_i
+        self.b = point.b
+        self.visits = 0
+        self._begun = self.a.copy()
+        self._typical = max(float(np.mean(problem.matrix.diagonal[chosen])), 1e-300)
+
+    @property
+    def excess(self) -> float:
+        """sum_i p_i a_i over all rows: what must vanish where the bias is free."""
+        return self.outside + float(self.p @ self.a)
+
+    def gap(self) -> float:
+        """What is left to gain on this block, at most."""
+        return self._gap_of(self.a, self.score)
+
+    def _gap_of(self, a: Floats, score: Floats) -> float:
+        left = float(self.p @ self.labelled.gaps(a, score))
+        excess = abs(self.outside + float(self.p @ a)) if self.problem.free_bias else 0.0
+        return self.problem.lam * (left + excess)
+
+    def solve(self, target: float, most: int = 100) -> None:
+        """Bring the gap below target, or to where it does not fall any more."""
+        best, stalled, before = np.inf, 0, np.inf
+        for _ in range(most):
+            self.sweep(target)
+            gap = self.gap()
+            if gap > max(target, 0.3 * before):  # sweeps alone would take long
+                self._newton()
+                gap = self.gap()
+            before = gap
+            stalled = stalled + 1 if gap > 0.9 * best else 0
+            best = min(best, gap)
+            if gap <= target or stalled >= (3 if best < 1e-12 * self.problem.at_zero else 12):
+                return
+
+    def reached(self) -> Floats:
+        """The dual variables reached. Where the bias is free they must balance: what is left over is taken from rows
+        that are not at a bound, then from every change that has led to it.
+        """
+        if not self.problem.free_bias:
+            return self.a
+        q = np.maximum(self.p * self._typical, 1e-300)
+        softness = self.labelled.respond(self.p, self.a, self.score, q)[1]
+        every = balanced(np.append(self.a, self.outside), np.append(self.p, 1.0), np.flatnonzero(softness > 0))[:-1]
+        excess = self.outside + float(self.p @ every)
+        back = (every - self._begun) * np.sign(excess) > 0
+        mass = abs(float(self.p[back] @ (every - self._begun)[back]))
+        if mass > 0:
+            every[back] -= min(1.0, abs(excess) / mass) * (every - self._begun)[back]
+        return every
+
+    def sweep(self, target: float, sweeps: int = _SWEEPS, in_order: bool = False) -> None:
+        """Visit every row some times, each time to the best value of its dual variable alone."""
+        offset = self._begin()
+        options = _core.SweepOptions()
+        self.seed += 1
+        options.sweeps, options.in_order = sweeps, in_order
+        options.target, options.seed = target / self.problem.lam, self.seed
+        done = self.labelled.sweep(self.K, offset, self.p, self.a, self.score, options, self.journal.watch())
+        self.visits += done["visits"]
+        self._end(offset)
+        if done["error"] is not None:
+            raise done["error"]
+        self.journal.poll()
+
+    def _begin(self) -> float:
+        """The offset of the kernel; with a free bias a phase begins, and b moves from where it is."""
+        if not self.problem.free_bias:
+            return self.problem.offset
+        self.score += self._typical * self.excess
+        return self._typical
+
+    def _end(self, offset: float) -> None:
+        if self.problem.free_bias:
+            self.b += offset * self.excess
+
+    def times(self, x: Floats) -> Floats:
+        """The scores of x_i = p_i a_i, in float64."""
+        moving = np.flatnonzero(x)
+        product = np.zeros(len(x))
+        for i in range(0, len(moving), 256):
+            some = moving[i : i + 256]
+            product += x[some] @ self.K[some]
+            self.journal.poll()
+        return product + self.problem.offset * float(x.sum())
+
+    def _newton(self) -> None:
+        """A proximal step, kept if it is one forward."""
+        q = np.maximum(self.p * self._typical, 1e-300)
+        answer, softness = self.labelled.respond(self.p, self.a, self.score, q)
+        left = (np.abs(answer - self.a) * q / self.p)[softness > 0]
+        # rho follows the gradient that is left on the free rows: they then stay free, whatever the rank of K.
+        rho = min(max(4 * float(left.mean()) if len(left) else np.inf, 1e-13 * self._typical), self._typical)
+        step = ProximalStep(self, np.maximum(rho * self.p, 1e-300))
+        step.run()
+        self.visits += step.visits
+        a = self.labelled.feasible(step.x / self.p)
+        score = step.score + self.times(self.p * a - step.x)
+        if self._gap_of(a, score) < self.gap():
+            self.a, self.score, self.b = a, score, self.b + step.shift

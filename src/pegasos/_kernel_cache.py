@@ -1,0 +1,67 @@
+"""Kernel rows that were computed before, as many as memory allows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Index = NDArray[np.intp]
+_GROUP = 256
+
+
+class RowCache:
+    """Rows of the kernel matrix, all m values each; the least recently used ones make room.
+
+    Memory is asked for once, at most `n_bytes`, and touched only as it fills.
+    """
+
+    def __init__(self, m: int, dtype: Any, n_bytes: float) -> None:
+        self.capacity = int(min(m, n_bytes // (m * np.dtype(dtype).itemsize)))
+        self.values = np.empty((self.capacity, m), dtype)
+        self._slot = np.full(m, -1, np.intp)  # where each row lies
+        self._row = np.full(self.capacity, -1, np.intp)
+        self._used = np.zeros(self.capacity, np.int64)  # when it was last used
+        self._now = 0
+
+    def knows(self, rows: Index) -> NDArray[np.bool_]:
+        """Which of the rows are here; all of them count as used now."""
+        self._now += 1
+        slots = self._slot[rows]
+        self._used[slots[slots >= 0]] = self._now
+        return slots >= 0
+
+    def room(self, rows: Index) -> Index:
+        """Slots for rows that are about to be computed: for the first of them at least, if not for all.
+
+        What was used since the last call of `knows` stays.
+        """
+        order = np.argsort(self._used, kind="stable")[: len(rows)]
+        slots = order[self._used[order] < self._now]
+        gone = self._row[slots]
+        self._slot[gone[gone >= 0]] = -1
+        self._row[slots] = rows[: len(slots)]
+        self._used[slots] = self._now
+        return slots
+
+    def settle(self, rows: Index, slots: Index) -> None:
+        """The rows have been written to their slots; until then they are not known."""
+        self._slot[rows[: len(slots)]] = slots
+
+    def lines(self, rows: Index) -> NDArray[Any]:
+        """Copies of known rows."""
+        return np.asarray(self.values[self._slot[rows]])
+
+    def groups(self, rows: Index, factors: NDArray[Any]) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
+        """Known rows with their factors, as views of neighbouring slots; those between have a factor of zero."""
+        slots = self._slot[rows]
+        every = np.zeros((self.capacity, factors.shape[1]), self.values.dtype)
+        every[slots] = factors
+        for first in range(0, self.capacity, _GROUP):
+            if (slots // _GROUP == first // _GROUP).any():
+                last = min(first + _GROUP, self.capacity)
+                taken = self._row[first:last] >= 0
+                last = first + int(np.flatnonzero(taken)[-1]) + 1
+                yield self.values[first:last], every[first:last]

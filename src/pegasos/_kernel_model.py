@@ -1,0 +1,200 @@
+"""What the kernel estimators share: validate, solve, set attributes, predict in blocks."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted, validate_data
+from threadpoolctl import threadpool_limits
+
+from . import _core, kernels
+from ._kernel_auto import KernelAuto
+from ._kernel_matrix import KernelMatrix
+from ._kernel_pegasos import KernelPegasos, refusals
+from ._kernel_problem import KernelProblem
+from ._kernel_sdca import KernelSDCA
+from ._kernel_tiles import each_piece
+from ._labels import refuse_missing
+from ._model import _FORMAT, LinearModel, _caller, _seed
+from ._problem import Fit, Floats, Problem, Start, Stop, solve_each
+from ._progress import Progress
+from ._rows import make_rows, sound
+from ._rules import Number, OneOf, Rule
+from ._weights import row_weights
+from .regression import PegasosRegressor
+from .solvers import SDCA, Pegasos, solver_of
+
+_EXACT = 2000  # up to so many rows kernel values are always float64
+
+RULES: dict[str, Rule] = {
+    **{name: rule for name, rule in PegasosRegressor._rules.items() if name not in ("loss", "epsilon")},
+    "bias": OneOf(("none", "regularized", "free")),
+    "cache_mb": Number(1.0),
+}
+
+
+class KernelModel(LinearModel):
+    """Base of the kernel estimators. w is a sum over rows: what a linear model keeps per feature is per row here."""
+
+    _rules: ClassVar[dict[str, Rule]]
+    support_: NDArray[np.intp]
+    dual_coef_: Floats
+    kernel: Any
+    gamma: Any
+    degree: float
+    coef0: float
+    kernel_params: Mapping[str, Any] | None
+    cache_mb: float
+    classes_: NDArray[Any]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.kernel == "precomputed"
+        return tags
+
+    def _goes_on(self) -> bool:
+        return bool(self.warm_start) and hasattr(self, "dual_coef_")
+
+    def _read_rows(self, X: Any, y: Any, reset: bool, numeric: bool = False) -> tuple[Any, _core.Rows, NDArray[Any]]:
+        """X in an order that kernels can use, the same as native rows, and y."""
+        refuse_missing(y)
+        X, y = validate_data(self, sound(X), y, reset=reset, multi_output=False, y_numeric=numeric, **_FORMAT)
+        rows = make_rows(X, training=True)
+        return _tidy(X), rows, np.asarray(y)
+
+    def _with_kernel(self, problem: Problem, X: Any, sample_weight: Any) -> KernelProblem:
+        """The problem with its kernel matrix."""
+        said = kernels.Parameters(self.gamma, self.degree, self.coef0, self.kernel_params)
+        kernel = kernels.make(self.kernel, said, X, row_weights(sample_weight, None, None, X.shape[0]))
+        if kernel.name == "precomputed":
+            _check_square(X)
+        dtype: type[np.floating[Any]] = np.float64
+        if len(problem.labels) > _EXACT and self.tol >= kernel.coarseness(X) / (problem.lam * np.sqrt(problem.m)):
+            dtype = np.float32
+        matrix = KernelMatrix(kernel, X, dtype, float(self.cache_mb), _threads(self.n_jobs))
+        with np.errstate(over="ignore"):
+            if not np.isfinite(matrix.diagonal.max() * problem.largest_share**2 / problem.lam):
+                raise ValueError(
+                    f"the largest kernel value of a row with itself, {matrix.diagonal.max():.3g}, divided by lam = "
+                    f"{problem.lam:g} is not finite. Scale the features down, e.g. with StandardScaler, or raise lam."
+                )
+        fields = {name: getattr(problem, name) for name in problem.__dataclass_fields__}
+        return KernelProblem(**fields, matrix=matrix)
+
+    def _solve_kernel(self, problem: KernelProblem, names: list[str], stop: Stop) -> list[Fit]:
+        """One fit, or one for each named class against the rest; they share the kernel rows."""
+        solver = self._method(problem, stop)
+        positives = list(range(len(names))) if len(names) > 1 else [1]
+        starts = self._starts_of(problem, len(positives))
+        progress = Progress(self, names)
+        # Threads are ours, each with a product of its own: those inside of BLAS wait for each other at every turn.
+        with threadpool_limits(1, user_api="blas"):
+            fits = solve_each(problem, positives, solver, stop, starts, _seed(self.random_state), 1, progress.report_of)
+        progress.finish()
+        return fits
+
+    def _method(self, problem: KernelProblem, stop: Stop) -> Any:
+        given = solver_of(self.solver)
+        given.check(problem, stop)
+        if isinstance(given, Pegasos):
+            refusals(given)
+            return KernelPegasos(given)
+        return KernelSDCA(given.sampling, bool(given.shrinking)) if isinstance(given, SDCA) else KernelAuto()
+
+    def _starts_of(self, problem: KernelProblem, n_models: int) -> list[Start]:
+        zero = np.zeros(problem.matrix.m + 1)
+        memories = getattr(self, "_memories", None) if self._goes_on() else None
+        if not memories or memories[0] is None:
+            return [Start(zero)] * n_models
+        if len(memories) != n_models or len(memories[0].dual) != problem.matrix.m:
+            raise ValueError(
+                f"warm_start goes on with the rows of the last fit, which had {len(memories[0].dual)} of them, but X "
+                f"has {problem.matrix.m}. Set warm_start=False to start anew."
+            )
+        steps = np.broadcast_to(self.n_steps_, n_models)
+        return [Start(zero, int(t), memory) for t, memory in zip(steps, memories, strict=True)]
+
+    def _keep(self, X: Any, problem: KernelProblem, fits: list[Fit], names: NDArray[Any], stop: Stop) -> None:
+        """Set the fitted attributes; what interrupted the fit is raised at the end."""
+        w = np.stack([fit.w for fit in fits])
+        matrix = problem.matrix
+        self.support_ = np.flatnonzero(w[:, :-1].any(axis=0))
+        self.support_vectors_ = matrix.kernel.stored(X, self.support_)
+        self.dual_coef_ = np.ascontiguousarray(w[:, self.support_])
+        self.intercept_ = w[:, -1].copy()
+        self.n_kernel_evaluations_ = matrix.evaluations
+        self._fitted_kernel = matrix.kernel
+        self._set(problem, fits, names, stop)
+
+    def _shape(self, w: Floats) -> None:
+        """There is no coef_: `_keep` has kept what there is."""
+
+    def _conclude(self, problem: Problem) -> None:
+        """As for linear models, but without a bound there is none to speak of."""
+        assert isinstance(problem, KernelProblem)
+        if problem.matrix.psd:
+            super()._conclude(problem)
+            return
+        said = "at a stationary point to within tol; there is no bound, since the kernel may not be an inner product"
+        if self.verbose and self.converged_:
+            print(f"[pegasos] {said}.")
+        if not self.converged_ and not solver_of(self.solver).fixed_steps:
+            warnings.warn(
+                f"not {said}. Raise max_epochs={self.max_epochs}, raise tol, or use another kernel.",
+                ConvergenceWarning,
+                stacklevel=_caller(),
+            )
+
+    def _scores(self, X: Any) -> Floats:
+        check_is_fitted(self)
+        X = validate_data(self, sound(X), reset=False, **_FORMAT)
+        make_rows(X, training=False)  # refuses what is not a finite number
+        kernel = self._fitted_kernel
+        rows = kernel.prepare(_tidy(X))
+        support = kernel.support(self.support_vectors_.astype(X.dtype, copy=False), self.support_)
+        factors = self.dual_coef_.T.astype(X.dtype)
+        out = np.tile(np.asarray(self.intercept_, dtype=np.float64), (X.shape[0], 1))
+
+        def piece(lines: slice) -> None:
+            some = rows.take(lines)
+            for i in range(0, len(self.support_), 1024):
+                out[lines] += kernel.block(some, support.take(slice(i, i + 1024))) @ factors[i : i + 1024]
+
+        with threadpool_limits(1, user_api="blas"):
+            each_piece(X.shape[0], 512, _threads(self.n_jobs), piece, lambda: None)
+        return out
+
+
+def _tidy(X: Any) -> Any:
+    """Sparse rows with every column once, in order; others as they are."""
+    if sp.issparse(X) and not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    return X
+
+
+def _check_square(X: Any) -> None:
+    if X.shape[0] != X.shape[1]:
+        raise ValueError(f"kernel='precomputed' takes the square kernel matrix of the training rows, got {X.shape}.")
+    for i in range(0, X.shape[0], 256):
+        lines, columns = (kernels.dense(part) for part in (X[i : i + 256], X[:, i : i + 256]))
+        off = np.abs(lines - columns.T) > 1e-5 * (1 + np.abs(lines))
+        if off.any():
+            line, j = np.argwhere(off)[0]
+            raise ValueError(
+                f"the kernel matrix is not symmetric: entry ({i + line}, {j}) is {lines[line, j]:g}, entry "
+                f"({j}, {i + line}) is {columns[j, line]:g}."
+            )
+
+
+def _threads(n_jobs: int | None) -> int:
+    """All cores that this process may use unless told otherwise, as BLAS would."""
+    every = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return every if n_jobs is None else n_jobs if n_jobs > 0 else max(1, every + 1 + n_jobs)

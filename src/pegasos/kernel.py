@@ -1,0 +1,203 @@
+"""Kernel models behind scikit-learn's interface."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.utils.metaestimators import available_if
+
+from . import losses
+from ._costs import costs_of
+from ._kernel_model import RULES, KernelModel
+from ._labels import check_classes, encode
+from ._problem import Floats, Problem, Weights
+from ._progress import with_callbacks
+from ._rules import OneOf
+from ._weights import row_weights
+from .linear import PegasosClassifier, _has_chances
+
+
+class KernelPegasosClassifier(ClassifierMixin, KernelModel):  # type: ignore[misc]
+    """Support vector machine with a kernel, with a bound on how far from the optimum it can be.
+
+    Minimises ``lam/2 ||w||^2 + mean_i loss(<w, phi(x_i)> + b, y_i)`` where ``<phi(x), phi(z)> = k(x, z)``.
+
+    Parameters
+    ----------
+    lam : float, default=1e-4
+        Strength of the L2 penalty. From scikit-learn's SVC: ``lam = 1 / (C * n_rows)``.
+    loss : {"hinge", "squared_hinge", "log"}, default="hinge"
+        The loss of a row: max(0, 1 - z), its square, or log(1 + exp(-z)), where z = y (<w, phi(x)> + b).
+    kernel : str or callable, default="rbf"
+        "linear", "poly", "rbf", "sigmoid", "laplacian", "cosine", "chi2", "precomputed", or a function that takes two
+        blocks of rows and returns the kernel value of each pair.
+    gamma : {"scale", "auto"} or float, default="scale"
+        Of rbf, poly, sigmoid, laplacian and chi2. "scale" is ``1 / (n_features * X.var())``, "auto" ``1 / n_features``.
+    degree : float, default=3
+        Of poly.
+    coef0 : float, default=0.0
+        Of poly and sigmoid.
+    kernel_params : dict or None, default=None
+        For a function: what it is called with besides. For a function and "precomputed", ``{"psd": True}`` says that
+        the kernel is positive semi-definite; without it there is no bound, and `gap_` is NaN.
+    cache_mb : float, default=1000
+        Megabytes for kernel values. Memory does not grow beyond it, whatever the number of rows.
+    bias : {"none", "regularized", "free"}, default="none"
+        "none" as in the paper. "regularized" adds 1 to the kernel. "free" does not penalise b, as in SVC.
+    class_weight : dict, "balanced" or None, default=None
+        Weight of each class, multiplied with `sample_weight`.
+    costs : None
+        Costs belong to the joint losses of `PegasosClassifier`; any are refused.
+    tol : float, default=1e-3
+        Stop when ``gap_ <= tol * f(0)``; f(0), the objective of the zero model, is 1 for the hinge.
+    max_epochs : float, default=1000
+        Stop after as many visits to rows as this many passes have.
+    max_time : float or None, default=None
+        Stop after this many seconds. The result then depends on the speed of the machine.
+    solver : {"auto", "sdca", "pegasos"} or Auto, SDCA, Pegasos, default="auto"
+        "auto" solves working sets of the rows that matter, "sdca" visits one row after the other, "pegasos" is Fig. 3
+        of the paper, with `k`, `T` and `sampling` of `Pegasos`.
+    warm_start : bool, default=False
+        Whether `fit` goes on from the last one, on the same rows. `lam` and other parameters may have changed.
+    n_jobs : int or None, default=None
+        Threads; None and -1 for all cores. The model does not depend on it.
+    random_state : int, RandomState or None, default=None
+        Seed of the order of the rows.
+    verbose : int, default=0
+        1 prints a line per certificate.
+
+    Attributes
+    ----------
+    support_ : ndarray of shape (n_support,)
+        Rows with a part in w, of any class.
+    support_vectors_ : ndarray or sparse matrix of shape (n_support, n_features)
+        Copies of these rows; without columns for "precomputed".
+    dual_coef_ : ndarray of shape (1, n_support) or (n_classes, n_support)
+        Their coefficients: a row scores ``sum_j dual_coef_j k(x_j, x) + intercept_``.
+    intercept_ : ndarray of shape (1,) or (n_classes,)
+        Bias.
+    classes_ : ndarray of shape (n_classes,)
+        The labels, sorted.
+    n_features_in_ : int
+        Number of features seen in `fit`.
+    objective_, dual_objective_, gap_, converged_, n_iter_, n_steps_, history_
+        As in `PegasosClassifier`. For a kernel that may not be positive semi-definite `dual_objective_` and `gap_` are
+        NaN, and `converged_` says whether a stationary point was reached.
+    n_kernel_evaluations_ : int
+        Kernel values computed by the fit.
+
+    Notes
+    -----
+    More than two classes are fitted one against the rest and share kernel rows. Kernel values are float32 for problems
+    of more than 2,000 rows where `tol` allows it, dual variables and scores float64: see the documentation on kernels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pegasos import KernelPegasosClassifier
+    >>> X = np.random.default_rng(0).normal(size=(200, 2))
+    >>> model = KernelPegasosClassifier(lam=1e-3, random_state=0).fit(X, X[:, 0] * X[:, 1] > 0)
+    >>> bool(model.gap_ <= 1e-3)
+    True
+    """
+
+    _rules = {  # noqa: RUF012  # read only
+        **RULES,
+        "loss": OneOf(tuple(losses.CLASSIFICATION)),
+    }
+
+    def __init__(
+        self,
+        lam: float = 1e-4,
+        loss: str = "hinge",
+        kernel: Any = "rbf",
+        gamma: Any = "scale",
+        degree: float = 3,
+        coef0: float = 0.0,
+        kernel_params: Mapping[str, Any] | None = None,
+        cache_mb: float = 1000,
+        bias: str = "none",
+        class_weight: Mapping[Any, float] | str | None = None,
+        costs: Any = None,
+        tol: float = 1e-3,
+        max_epochs: float = 1000,
+        max_time: float | None = None,
+        solver: Any = "auto",
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.lam = lam
+        self.loss = loss
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.kernel_params = kernel_params
+        self.cache_mb = cache_mb
+        self.bias = bias
+        self.class_weight = class_weight
+        self.costs = costs
+        self.tol = tol
+        self.max_epochs = max_epochs
+        self.max_time = max_time
+        self.solver = solver
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    @with_callbacks  # type: ignore[untyped-decorator]
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Train on X and y.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_rows, n_features)
+            Rows; for kernel="precomputed" the kernel matrix, of shape (n_rows, n_rows).
+        y : array-like of shape (n_rows,)
+            Class labels: integers, booleans or strings.
+        sample_weight : array-like of shape (n_rows,) or None, default=None
+            Weight of each row, not negative.
+
+        Returns
+        -------
+        self : KernelPegasosClassifier
+        """
+        stop, goes_on = self._stop(), self._goes_on()
+        X, rows, labels = self._read_rows(X, y, reset=not goes_on)
+        classes, codes = encode(labels)
+        if goes_on and not np.array_equal(classes, self.classes_):
+            raise ValueError(
+                f"warm_start goes on with the classes {self.classes_.tolist()!r}, but y has {classes.tolist()!r}. Set "
+                "warm_start=False to start anew."
+            )
+        weights = Weights.of(row_weights(sample_weight, self.class_weight, classes, codes), len(codes))
+        check_classes(classes, codes, weights.listed)
+        costs_of(self, len(classes))  # refuses any: these losses have none
+        plain = Problem(rows, codes, weights, float(self.lam), self.loss, self.bias)
+        problem = self._with_kernel(plain, X, sample_weight)
+        names = [str(label) for label in classes] if len(classes) > 2 else [""]
+        fits = self._solve_kernel(problem, names, stop)
+        self.classes_ = classes
+        self._keep(X, problem, fits, classes, stop)
+        return self
+
+    # Scores become labels and chances as they do in a linear model.
+    decision_function = PegasosClassifier.decision_function
+    predict = PegasosClassifier.predict
+
+    @available_if(_has_chances)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> Floats:
+        """The chance of each class, for loss="log".
+
+        Returns
+        -------
+        chances : ndarray of shape (n_rows, n_classes)
+        """
+        chances: Floats = PegasosClassifier.predict_proba(self, X)
+        return chances

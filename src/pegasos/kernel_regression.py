@@ -1,0 +1,138 @@
+"""Kernel regression within a tube."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import RegressorMixin
+
+from . import losses
+from ._kernel_model import RULES, KernelModel
+from ._problem import Problem, Weights
+from ._progress import with_callbacks
+from ._rules import Number, OneOf
+from ._weights import row_weights
+
+
+class KernelPegasosRegressor(RegressorMixin, KernelModel):  # type: ignore[misc]
+    """Support vector regression with a kernel, with a bound on how far from the optimum it can be.
+
+    Parameters
+    ----------
+    lam : float, default=1e-4
+        Strength of the L2 penalty. From scikit-learn's SVR: ``lam = 1 / (C * n_rows)``.
+    loss : {"epsilon_insensitive", "squared_epsilon_insensitive"}, default="epsilon_insensitive"
+        max(0, \\|score - y\\| - epsilon), or its square.
+    epsilon : float, default=0.1
+        Half the width of the tube in which errors cost nothing, in units of y.
+    kernel, gamma, degree, coef0, kernel_params, cache_mb, bias
+        As in `KernelPegasosClassifier`.
+    tol : float, default=1e-3
+        Stop when ``gap_ <= tol * f``, where f is the mean loss of the best constant (of the zero model with
+        bias="none").
+    max_epochs, max_time, solver, warm_start, n_jobs, random_state, verbose
+        As in `KernelPegasosClassifier`.
+
+    Attributes
+    ----------
+    support_, support_vectors_, n_kernel_evaluations_
+        As in `KernelPegasosClassifier`.
+    dual_coef_ : ndarray of shape (1, n_support)
+        Coefficients of the support vectors.
+    intercept_ : ndarray of shape (1,)
+        Bias.
+    objective_, dual_objective_, gap_, converged_, n_iter_, n_steps_, history_
+        As in `PegasosRegressor`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pegasos import KernelPegasosRegressor
+    >>> X = np.linspace(0, 6, 50)[:, None]
+    >>> bool(KernelPegasosRegressor(lam=1e-3, epsilon=0.01).fit(X, np.sin(X[:, 0])).converged_)
+    True
+    """
+
+    _rules = {  # noqa: RUF012  # read only
+        **RULES,
+        "loss": OneOf(tuple(losses.REGRESSION)),
+        "epsilon": Number(0.0),
+    }
+
+    def __init__(
+        self,
+        lam: float = 1e-4,
+        loss: str = "epsilon_insensitive",
+        epsilon: float = 0.1,
+        kernel: Any = "rbf",
+        gamma: Any = "scale",
+        degree: float = 3,
+        coef0: float = 0.0,
+        kernel_params: Mapping[str, Any] | None = None,
+        cache_mb: float = 1000,
+        bias: str = "none",
+        tol: float = 1e-3,
+        max_epochs: float = 1000,
+        max_time: float | None = None,
+        solver: Any = "auto",
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.lam = lam
+        self.loss = loss
+        self.epsilon = epsilon
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.kernel_params = kernel_params
+        self.cache_mb = cache_mb
+        self.bias = bias
+        self.tol = tol
+        self.max_epochs = max_epochs
+        self.max_time = max_time
+        self.solver = solver
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    @with_callbacks  # type: ignore[untyped-decorator]
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Train on X and the numbers y.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_rows, n_features)
+            Rows; for kernel="precomputed" the kernel matrix, of shape (n_rows, n_rows).
+        y : array-like of shape (n_rows,)
+            The numbers to predict.
+        sample_weight : array-like of shape (n_rows,) or None, default=None
+            Weight of each row, not negative.
+
+        Returns
+        -------
+        self : KernelPegasosRegressor
+        """
+        stop = self._stop()
+        X, rows, y = self._read_rows(X, y, reset=not self._goes_on(), numeric=True)
+        numbers = np.require(y, dtype=np.float64, requirements=["C", "A"])
+        weights = Weights.of(row_weights(sample_weight, None, None, len(numbers)), len(numbers))
+        plain = Problem(rows, numbers, weights, float(self.lam), self.loss, self.bias, parameter=float(self.epsilon))
+        problem = self._with_kernel(plain, X, sample_weight)
+        self._keep(X, problem, self._solve_kernel(problem, [""], stop), np.empty(0), stop)
+        return self
+
+    def predict(self, X: Any) -> NDArray[np.float64]:
+        """Scores of each row.
+
+        Returns
+        -------
+        numbers : ndarray of shape (n_rows,)
+        """
+        return self._scores(X)[:, 0]

@@ -1,0 +1,102 @@
+"""What a kernel is, and products of blocks of rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from ._parameters import Parameters
+
+Block = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows as a kernel wants them: in C order or CSR, with what it has worked out about each (`facts`)."""
+
+    X: Any
+    facts: Block | None = None
+
+    def __len__(self) -> int:
+        return int(self.X.shape[0])
+
+    def take(self, index: Any) -> Rows:
+        """Some of the rows: a slice, or an array of row numbers."""
+        return Rows(self.X[index], None if self.facts is None else self.facts[index])
+
+
+class Kernel:
+    """k(x, z) of all pairs of two blocks of rows.
+
+    Attributes
+    ----------
+    name : str
+        What the user writes.
+    takes : tuple of str
+        Which of gamma, degree and coef0 it uses.
+    extra : tuple of str
+        What else `kernel_params` may say.
+    """
+
+    name: ClassVar[str]
+    takes: ClassVar[tuple[str, ...]] = ()
+    extra: ClassVar[tuple[str, ...] | None] = ()
+
+    def __init__(self, parameters: Parameters) -> None:
+        self.p = parameters
+
+    def prepare(self, X: Any) -> Rows:
+        """Rows with the facts that `block` needs."""
+        return Rows(X)
+
+    def block(self, A: Rows, B: Rows) -> Block:
+        """A new array with k of every row of A (lines) and every row of B (columns), in their dtype."""
+        raise NotImplementedError
+
+    def diagonal(self, A: Rows) -> Block:
+        """k of every row with itself."""
+        pieces = [
+            np.diagonal(self.block(A.take(slice(i, i + 64)), A.take(slice(i, i + 64)))) for i in range(0, len(A), 64)
+        ]
+        return np.concatenate(pieces).astype(np.float64)
+
+    def coarseness(self, X: Any) -> float:
+        """The typical error of a value in float32."""
+        return 5e-9 * float(np.abs(self.diagonal(self.prepare(X[:1000]))).max())
+
+    def is_psd(self, X: Any) -> bool:
+        """Whether every kernel matrix is positive semi-definite, with these parameters, on rows like those of X."""
+        raise NotImplementedError
+
+    def stored(self, X: Any, index: NDArray[np.intp]) -> Any:
+        """What a model keeps of the rows it needs to predict: a copy."""
+        return X[index].copy()
+
+    def support(self, stored: Any, index: NDArray[np.intp]) -> Rows:
+        """The stored rows, ready for `block`."""
+        return self.prepare(stored)
+
+
+def products(A: Any, B: Any) -> Block:
+    """A B^T as a dense array; of two sparse blocks the smaller one is written out first."""
+    if not sp.issparse(A) and not sp.issparse(B):
+        return np.asarray(A @ B.T)
+    if not sp.issparse(B) or (sp.issparse(A) and A.shape[0] > B.shape[0]):
+        return np.asarray(A @ dense(B).T)
+    return np.ascontiguousarray((B @ dense(A).T).T)
+
+
+def square_norms(X: Any) -> Block:
+    """The squared norm of every row, in float64."""
+    if sp.issparse(X):
+        return np.asarray(X.multiply(X).astype(np.float64).sum(axis=1)).ravel()
+    return np.asarray(np.einsum("ij,ij->i", X, X, dtype=np.float64))
+
+
+def dense(X: Any) -> Block:
+    """A block written out."""
+    return np.asarray(X.toarray()) if sp.issparse(X) else np.asarray(X)

@@ -1,0 +1,38 @@
+"""Any Python function of two blocks of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ._base import Block, Kernel, Rows
+from ._parameters import Parameters
+
+
+class CallableKernel(Kernel):
+    """Called with two blocks of rows; hands back one number for each pair."""
+
+    name = "callable"
+
+    def __init__(self, function: Callable[..., Any], parameters: Parameters) -> None:
+        super().__init__(parameters)
+        self._function = function
+        self._options = {key: value for key, value in (parameters.kernel_params or {}).items() if key != "psd"}
+
+    def block(self, A: Rows, B: Rows) -> Block:
+        found = self._function(A.X, B.X, **self._options)
+        try:
+            values = np.array(found, dtype=A.X.dtype, order="C")
+        except (TypeError, ValueError):
+            raise ValueError("the kernel function must return an array of numbers.") from None
+        if values.shape != (len(A), len(B)):
+            raise ValueError(
+                f"the kernel function returned an array of shape {values.shape} for blocks of {len(A)} and {len(B)} "
+                f"rows; it must be ({len(A)}, {len(B)})."
+            )
+        return values
+
+    def is_psd(self, X: Any) -> bool:
+        return self.p.psd

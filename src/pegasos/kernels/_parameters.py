@@ -1,0 +1,84 @@
+"""gamma, degree, coef0 and kernel_params: checked, and settled on the training rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from .._rules import Number, OneOf, Rule, check
+
+
+class _Gamma:
+    """'scale', 'auto' or a number."""
+
+    def objection(self, value: Any) -> str | None:
+        if isinstance(value, str):
+            return OneOf(("scale", "auto")).objection(value)
+        said = Number(0.0).objection(value)
+        return None if said is None else "must be 'scale', 'auto' or a number >= 0"
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """What the user said about the kernel; after `resolve`, gamma is a number."""
+
+    gamma: Any = "scale"
+    degree: float = 3
+    coef0: float = 0.0
+    kernel_params: Mapping[str, Any] | None = field(default_factory=dict)
+
+    @property
+    def psd(self) -> bool:
+        """Whether the user vouches for it."""
+        return bool((self.kernel_params or {}).get("psd", False))
+
+
+RULES: dict[str, Rule] = {"gamma": _Gamma(), "degree": Number(0.0), "coef0": Number(-np.inf)}
+
+
+def resolve(
+    given: Parameters, X: Any, s: NDArray[np.float64] | None, takes: tuple[str, ...], extra: tuple[str, ...] | None
+) -> Parameters:
+    """Parameters with gamma as a number. extra: the entries `kernel_params` may have, None for any."""
+    check(RULES, given)
+    said = given.kernel_params
+    if said is not None and not isinstance(said, Mapping):
+        raise ValueError(f"kernel_params must be None or a dict, got {said!r}.")
+    for key in said or {}:
+        if extra is not None and key not in extra:
+            known = ", ".join(repr(name) for name in extra) or "none"
+            raise ValueError(
+                f"kernel_params has the entry {key!r}, which this kernel does not take; it takes: {known}."
+            )
+    gamma = _gamma(given.gamma, X, s) if "gamma" in takes else 0.0
+    return replace(given, gamma=gamma, kernel_params=dict(said or {}))
+
+
+def _gamma(given: Any, X: Any, s: NDArray[np.float64] | None) -> float:
+    if not isinstance(given, str):
+        return float(given)
+    d = max(1, int(X.shape[1]))
+    if given == "auto":
+        return 1.0 / d
+    variance = _variance(X, s)
+    return 1.0 / (d * variance) if variance > 0 else 1.0
+
+
+def _variance(X: Any, s: NDArray[np.float64] | None) -> float:
+    """Of all entries together, as SVC's gamma="scale" takes it; a row of weight 2 counts like the row twice."""
+    share = np.full(X.shape[0], 1.0 / X.shape[0]) if s is None else s / s.sum()
+    mean = float(share @ _row_means(X))
+    return max(0.0, float(share @ _row_means(X, 2) - mean**2))
+
+
+def _row_means(X: Any, power: int = 1) -> NDArray[np.float64]:
+    if sp.issparse(X):
+        sums = np.asarray(X.astype(np.float64).power(power).sum(axis=1)).ravel()
+    else:
+        sums = np.einsum("ij,ij->i", X, X, dtype=np.float64) if power == 2 else X.sum(axis=1, dtype=np.float64)
+    return np.asarray(sums, dtype=np.float64) / int(X.shape[1])

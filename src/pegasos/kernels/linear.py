@@ -1,0 +1,25 @@
+"""k(x, z) = <x, z>."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ._base import Block, Kernel, Rows, products, square_norms
+
+
+class Linear(Kernel):
+    """The inner product itself."""
+
+    name = "linear"
+
+    def block(self, A: Rows, B: Rows) -> Block:
+        return products(A.X, B.X)
+
+    def diagonal(self, A: Rows) -> Block:
+        return square_norms(A.X)
+
+    def is_psd(self, X: Any) -> bool:
+        return True
+
+
+KERNEL = Linear

@@ -1,0 +1,57 @@
+"""The kernel matrix itself is given: rows to predict or train on in lines, training rows in columns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ._base import Block, Kernel, Rows, dense
+
+
+@dataclass(frozen=True)
+class Lines(Rows):
+    """Lines of the given matrix, and which columns they are as training rows. Lines are not copied to be chosen."""
+
+    index: NDArray[np.intp] | None = None
+
+    def __len__(self) -> int:
+        return int(self.X.shape[0]) if self.index is None else len(self.index)
+
+    def take(self, index: Any) -> Lines:
+        return Lines(self.X, index=self.numbers()[index])
+
+    def numbers(self) -> NDArray[np.intp]:
+        return np.arange(self.X.shape[0]) if self.index is None else self.index
+
+
+class Precomputed(Kernel):
+    """Looks its values up."""
+
+    name = "precomputed"
+    extra = ("psd",)
+
+    def prepare(self, X: Any) -> Lines:
+        return Lines(X)
+
+    def block(self, A: Rows, B: Rows) -> Block:
+        assert isinstance(A, Lines)
+        assert isinstance(B, Lines)
+        return np.ascontiguousarray(dense(A.X[A.numbers()][:, B.numbers()]))
+
+    def diagonal(self, A: Rows) -> Block:
+        return np.asarray(A.X.diagonal(), dtype=np.float64)
+
+    def is_psd(self, X: Any) -> bool:
+        return self.p.psd
+
+    def stored(self, X: Any, index: NDArray[np.intp]) -> Any:
+        return np.empty((len(index), 0), X.dtype)
+
+    def support(self, stored: Any, index: NDArray[np.intp]) -> Rows:
+        return Lines(stored, index=index)
+
+
+KERNEL = Precomputed

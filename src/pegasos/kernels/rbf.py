@@ -1,0 +1,40 @@
+"""k(x, z) = exp(-gamma ||x - z||^2)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ._base import Block, Kernel, Rows, products, square_norms
+
+
+class Rbf(Kernel):
+    """The Gaussian kernel. ||x - z||^2 comes from one matrix product and the squared norms."""
+
+    name = "rbf"
+    takes = ("gamma",)
+
+    def prepare(self, X: Any) -> Rows:
+        return Rows(X, (self.p.gamma * square_norms(X)).astype(X.dtype))
+
+    def block(self, A: Rows, B: Rows) -> Block:
+        assert A.facts is not None
+        assert B.facts is not None
+        values = products(A.X * A.X.dtype.type(2 * self.p.gamma), B.X)
+        values -= A.facts[:, None]
+        values -= B.facts[None, :]
+        return np.exp(values, out=values)  # rounding may take it above 1 by as little as any other error
+
+    def diagonal(self, A: Rows) -> Block:
+        return np.ones(len(A))
+
+    def coarseness(self, X: Any) -> float:
+        """A distance is the small difference of norms that may be large."""
+        return 5e-9 * float(1 + self.p.gamma * square_norms(X).mean())
+
+    def is_psd(self, X: Any) -> bool:
+        return True
+
+
+KERNEL = Rbf

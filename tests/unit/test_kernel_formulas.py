@@ -1,0 +1,74 @@
+"""Every kernel against scikit-learn's formula; what each says about itself."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from kernel_problems import FORMULAS, matrix, rows
+
+from pegasos import kernels
+
+X, _ = rows(40, 5, positive=True)
+Z, _ = rows(300, 5, seed=1, positive=True)
+KINDS = {"dense": np.asarray, "sparse": lambda A: sp.csr_matrix(A * (A > 0.5)), "float32": lambda A: A.astype("f4")}
+
+
+def make(name, rows=X, **params):
+    return kernels.make(name, kernels.Parameters(**{**FORMULAS[name][1], **params}), rows)
+
+
+def test_every_kernel_has_a_formula_to_be_compared_with():
+    assert set(kernels.names()) == {*FORMULAS, "precomputed"}
+
+
+@pytest.mark.parametrize("name", FORMULAS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_values_are_those_of_scikit_learn(name, kind):
+    A, B = KINDS[kind](X), KINDS[kind](Z)
+    kernel = make(name)
+    found = kernel.block(kernel.prepare(A), kernel.prepare(B))
+    expected = matrix(name, *(np.asarray(M.todense() if sp.issparse(M) else M, dtype=float) for M in (A, B)))
+    assert found.dtype == A.dtype
+    np.testing.assert_allclose(
+        found, expected, rtol=1e-4 if kind == "float32" else 1e-10, atol=1e-5 * (kind == "float32")
+    )
+    square = kernel.block(kernel.prepare(A), kernel.prepare(A))
+    np.testing.assert_allclose(kernel.diagonal(kernel.prepare(A)), np.diagonal(square), rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", FORMULAS)
+def test_sparse_and_dense_rows_meet(name):
+    """A model trained on one kind predicts the other."""
+    kernel = make(name)
+    A, B = sp.csr_matrix(X), np.asarray(Z)
+    for left, right in ((A, B), (B, A)):
+        found = kernel.block(kernel.prepare(left), kernel.prepare(right))
+        expected = matrix(name, X, Z)
+        np.testing.assert_allclose(found, expected if left is A else expected.T, rtol=1e-10)
+
+
+def test_which_kernels_are_positive_semi_definite():
+    psd = {name: make(name).is_psd(X) for name in FORMULAS}
+    assert psd == {name: name != "sigmoid" for name in FORMULAS}
+    assert not make("poly", coef0=-1.0).is_psd(X)
+    assert not make("poly", degree=2.5).is_psd(X)
+    assert not make("chi2").is_psd(-X)
+    assert not make("chi2").is_psd(sp.csr_matrix(-X))
+    for given in ("precomputed", lambda A, B: A @ B.T):
+        assert not kernels.make(given, kernels.Parameters(), X).is_psd(X)
+        assert kernels.make(given, kernels.Parameters(kernel_params={"psd": True}), X).is_psd(X)
+
+
+@pytest.mark.parametrize("name", [name for name in FORMULAS if name != "sigmoid"])
+def test_what_is_said_to_be_positive_semi_definite_is(name):
+    kernel = make(name)
+    K = kernel.block(kernel.prepare(Z), kernel.prepare(Z))
+    assert np.linalg.eigvalsh(K).min() > -1e-10 * np.trace(K)
+
+
+def test_gamma_is_that_of_svc():
+    assert make("rbf", gamma="scale").p.gamma == pytest.approx(1 / (5 * X.var()))
+    assert make("rbf", sp.csr_matrix(X), gamma="scale").p.gamma == pytest.approx(1 / (5 * X.var()))
+    assert make("rbf", gamma="auto").p.gamma == 0.2
+    assert make("rbf", np.ones((4, 2)), gamma="scale").p.gamma == 1.0
+    weighted = kernels.make("rbf", kernels.Parameters(), X, np.arange(40.0))
+    assert weighted.p.gamma == pytest.approx(make("rbf", np.repeat(X, np.arange(40), axis=0), gamma="scale").p.gamma)
