@@ -93,7 +93,7 @@ class Newton {
     for (double& score : scores_) score += p_.offset;
     // With fewer free rows than features the matrix is all but singular, and its steps far too long. Damping keeps
     // them sensible until enough rows are free.
-    const bool gradual = p_.rows.size() >= p_.rows.dim();  // else it would take more steps than there are
+    const bool gradual = p_.rows.size() >= p_.rows.dim();
     double damping = 0, least = 0;  // least: of the dampings that worked
     int round = 1;
     for (; round <= most; ++round) {
