@@ -119,20 +119,17 @@ def replicas(data: Data, rounds: int) -> Iterator[Finding]:
     """What it costs one thread that rows are visited as two threads would."""
     for lam in LAMBDAS:
         problem = data.problem(lam)
-        try:
-            calls = {f"{n} replicas": partial(dual_fit, data, problem, n) for n in (2, 1)}
-            dual_options(replicas=1)
-        except TypeError:
-            print_skipped("cost of two replicas", "the core's DualOptions has no `replicas`")
-            return
-        samples = interleave(calls, rounds)
+        samples = interleave({f"{n} replicas": partial(dual_fit, data, problem, n) for n in (2, 1)}, rounds)
         yield compare(f"two replicas, lam {lam:g}", data.name, "one replica; both one thread", samples, 1.1, lam=lam)
 
 
-def dual_options(**more: Any) -> _core.DualOptions:
+def dual_options(replicas: int) -> _core.DualOptions:
     """Those of `Auto`, to a certified 1e-4."""
-    kinds = {"shrinking": True, "pegasos_first": True, "second_order": True}
-    return _core.DualOptions(sampling="blocks", seed=0, tol=ACCURACY, max_epochs=1000.0, **kinds, **more)
+    options = _core.DualOptions()
+    options.set_sampling("blocks")
+    options.shrinking = options.pegasos_first = options.second_order = True
+    options.tol, options.max_epochs, options.replicas = ACCURACY, 1000.0, replicas
+    return options
 
 
 def dual_fit(data: Data, problem: _core.Problem, n_replicas: int) -> Any:

@@ -133,7 +133,8 @@ void bind_solvers(nb::module_& m) {
       .def_rw("pegasos_first", &DualOptions::pegasos_first)
       .def_rw("second_order", &DualOptions::second_order)
       .def_rw("tol", &DualOptions::tol)
-      .def_rw("max_epochs", &DualOptions::max_epochs);
+      .def_rw("max_epochs", &DualOptions::max_epochs)
+      .def_rw("replicas", &DualOptions::replicas);
 
   nb::class_<PyDual>(m, "Dual")
       .def(

@@ -54,9 +54,10 @@ class DualAscent {
 
  public:
   // a: a feasible dual variable, or block of them, for each row; u belongs to it.
-  DualAscent(const Problem<Rows>& problem, const L& loss, std::span<double> a, std::span<double> u, Team& team)
+  DualAscent(const Problem<Rows>& problem, const L& loss, std::span<double> a, std::span<double> u, Team& team,
+             int most_replicas = 2)
       : p_(problem), loss_(blocks_of(loss)), a_(a), u_(u), team_(team), q_(size_t(problem.rows.size()), unknown) {
-    plan_replicas();
+    plan_replicas(most_replicas);
   }
 
   int64_t rows_due() const { return due_.empty() ? p_.m() : int64_t(due_.size()); }
@@ -128,11 +129,11 @@ class DualAscent {
   double* dual_of(int64_t i) const { return a_.data() + i * loss_.width(); }
 
   // A merge reads and writes u a few times: chunks must outweigh it. Ctrl-C waits for a chunk: it must not be long.
-  void plan_replicas() {
+  void plan_replicas(int most) {
     const double row = std::max(1.0, double(p_.rows.nonzeros()) / double(std::max<int64_t>(1, p_.rows.size())));
     const double useful = 12.0 * double(p_.rows.dim()) / row, quick = 4e6 / (row * double(loss_.width()));
     chunk_ = int64_t(std::max({1.0, useful, std::min(4096.0, quick)}));
-    replicas_ = p_.m() >= 16 * chunk_ ? 2 : 1;
+    replicas_ = most == 2 && p_.m() >= 16 * chunk_ ? 2 : 1;
     if (replicas_ == 1)
       chunk_ = std::max<int64_t>(1, int64_t(quick));
     else

@@ -28,6 +28,7 @@ struct DualOptions {
   bool second_order = false;   // Auto: Newton's method where it is cheaper
   double tol = 0;              // absolute
   double max_epochs = 0;
+  int replicas = 2;  // at most; 1 is for comparison
 };
 
 struct DualState {
@@ -54,7 +55,7 @@ class DualSolver {
         watch_(watch),
         inner_(inner_problem(problem)),
         u_(state.w.size()),
-        ascent_(inner_, loss, state.a, u_, team),
+        ascent_(inner_, loss, state.a, u_, team, options.replicas),
         newton_(inner_, loss, problem.free_bias ? 1e-4 : 1.0, watch) {
     if (p_.free_bias) inner_.offset = state.w.back();
   }
