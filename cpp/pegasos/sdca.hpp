@@ -17,6 +17,7 @@
 #include "certificate.hpp"
 #include "dual_ascent.hpp"
 #include "newton.hpp"
+#include "warm.hpp"
 
 namespace pegasos {
 
@@ -64,7 +65,7 @@ class DualSolver {
   DualFit run(const Report& report) {
     report_ = report;
     const bool from_zero = std::all_of(state_.a.begin(), state_.a.end(), [](double a) { return a == 0; });
-    bool go_on = from_zero || rebuild();
+    bool go_on = from_zero || (rebuild() && shorten());
     if (go_on && from_zero && o_.pegasos_first) go_on = epoch(true);
     while (go_on && !fit_.converged && !at_floor_ && !exhausted()) {
       go_on = epoch(false) && certify_if_it_pays();
@@ -122,6 +123,16 @@ class DualSolver {
     }
     u_is_whole_ = true;
     return true;
+  }
+
+  // A warm start from another lam: see warm.hpp.
+  bool shorten() {
+    double norm2 = 0;
+    for (const double x : u_) norm2 += x * x;
+    const double part = best_part(inner_, loss_, state_.a, norm2 / (2 * p_.lam * p_.total * p_.total));
+    for (double& x : u_) x *= part;
+    for (double& x : state_.a) x *= part;
+    return watch_.go_on(p_.rows.size() * width());
   }
 
   bool epoch(bool growing) {

@@ -1,0 +1,38 @@
+// Where a warm start begins. The dual variables of a larger lam make w(a) longer for a smaller one, since w(a) carries
+// 1 / lam: the best point on the way back to zero is a better start.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "problem.hpp"
+#include "wide.hpp"
+
+namespace pegasos {
+
+// The part of a, one of a few, with the largest dual objective; penalty: lam/2 ||w(a)||^2. Any part of a feasible a is
+// feasible: zero is, and the domains are convex.
+template <class Rows, class L>
+double best_part(const Problem<Rows>& p, const L& loss, std::span<const double> a, double penalty) {
+  constexpr std::array parts{1.0, 0.8, 0.6, 0.45, 0.3, 0.2, 0.1, 0.03};
+  std::array<double, parts.size()> sums{};
+  const auto& blocks = blocks_of(loss);
+  const auto width = size_t(blocks.width());
+  std::vector<double> scaled(width);
+  for (int64_t i = 0; i < p.rows.size(); ++i) {
+    if (p.weight(i) == 0) continue;
+    for (size_t k = 0; k < parts.size(); ++k) {
+      for (size_t c = 0; c < width; ++c) scaled[c] = parts[k] * a[size_t(i) * width + c];
+      sums[k] += p.weight(i) * blocks.conjugate(scaled.data(), label<L>(p, i));
+    }
+  }
+  size_t best = 0;
+  auto dual = [&](size_t k) { return -sums[k] / p.total - parts[k] * parts[k] * penalty; };
+  for (size_t k = 1; k < parts.size(); ++k)
+    if (dual(k) > dual(best)) best = k;
+  return parts[best];
+}
+
+}  // namespace pegasos
