@@ -111,7 +111,7 @@ class Newton {
       for (size_t i = 0; i < a.size(); ++i) scores_[i] -= length * change_scores_[i];
       if (length >= 0.5 && decrement < std::max(1e-4 * curvature, 1e-18)) {
         if (damping == 0) break;
-        damping = gradual && damping > 1e-12 ? damping / 10 : 0;
+        damping = gradual && damping > 1e-12 ? damping / 100 : 0;
       } else if (length < 0.1) {
         damping = damping > 0 ? damping * 10 : least > 0 ? least * 10 : 1e-3;
       } else if (length >= 1 && damping > 0) {
