@@ -96,6 +96,7 @@ class LinearModel(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]  #
         models = self._weights()
         if models.shape != (max(n_models, problem.width), problem.dim):
             raise ValueError(f"coef_ has shape {self.coef_.shape}, which does not fit the data to go on with.")
+        models[:, -1] -= problem.centre
         if problem.bias == "none":
             models[:, -1] = 0.0
         memories = getattr(self, "_memories", None) or []

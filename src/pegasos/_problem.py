@@ -43,6 +43,7 @@ class Problem:
     positive: int = 1
     parameter: float = 0.0  # of the loss
     costs: Floats | None = None  # of a joint loss: (n_classes, n_classes), read by multiclass_hinge
+    centre: float = 0.0  # already taken from the numbers of a regression; models have it in their bias
 
     @property
     def m(self) -> int:
@@ -63,7 +64,11 @@ class Problem:
 
     def models(self, weights: list[Floats]) -> Floats:
         """One model a line, the bias last. A joint loss has one vector, the classes of a feature side by side."""
-        return np.stack(weights) if self.costs is None else weights[0].reshape(self.dim, self.width).T
+        if self.costs is not None:
+            return weights[0].reshape(self.dim, self.width).T
+        models = np.stack(weights)
+        models[:, -1] += self.centre
+        return models
 
     def vectors(self, models: Floats) -> list[Floats]:
         """The inverse of `models`."""

@@ -12,6 +12,7 @@ from ._model import LinearModel
 from ._problem import Floats, Problem, Stop, Weights
 from ._progress import with_callbacks
 from ._rules import LAM, Flag, Integer, Level, LossNamed, Number, OneOf, OrNone
+from ._targets import median, with_rounded_bias
 from ._weights import row_weights
 
 
@@ -162,10 +163,27 @@ class PegasosRegressor(RegressorMixin, LinearModel):  # type: ignore[misc]
         rows, y = self._read(X, y, reset=not goes_on, numeric=True)
         numbers = np.require(y, dtype=np.float64, requirements=["C", "A"])
         weights = Weights.of(row_weights(sample_weight, None, None, len(numbers)), len(numbers))
-        problem = Problem(rows, numbers, weights, float(self.lam), self.loss, self.bias, parameter=float(self.epsilon))
-        fits = self._solve(problem, [""], stop, goes_on)
+        centre = self._centre_of(numbers, weights, stop.one_pass and goes_on)
+        problem = Problem(
+            rows,
+            numbers - centre if centre else numbers,
+            weights,
+            float(self.lam),
+            self.loss,
+            self.bias,
+            parameter=float(self.epsilon),
+            centre=centre,
+        )
+        fits = [with_rounded_bias(problem, fit, stop) for fit in self._solve(problem, [""], stop, goes_on)]
+        self._centre = centre
         self._set(problem, fits, np.empty(0), stop)
         return self
+
+    def _centre_of(self, numbers: Floats, weights: Weights, same: bool) -> float:
+        """Where a free bias starts, so that numbers far from zero are like others; the `same` as before, or new."""
+        if self.bias != "free":
+            return 0.0
+        return float(getattr(self, "_centre", 0.0)) if same else median(numbers, weights.s)
 
     def _shape(self, w: Floats) -> None:
         self.coef_, self.intercept_ = w[0, :-1].copy(), float(w[0, -1])

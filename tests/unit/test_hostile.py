@@ -1,0 +1,72 @@
+"""What a user who means harm, or has bad luck, may hand over."""
+
+import numpy as np
+import pytest
+
+from pegasos import SDCA, Pegasos, PegasosRegressor
+
+
+def line_and_noise() -> tuple[np.ndarray, np.ndarray]:
+    X = np.random.default_rng(0).normal(size=(200, 3))
+    return X, X[:, 0] * 2 + np.random.default_rng(1).normal(size=200)
+
+
+def regression_objective(model: PegasosRegressor, X: np.ndarray, y: np.ndarray) -> float:
+    errors = np.maximum(0.0, np.abs(X @ model.coef_ - (y - model.intercept_)) - model.epsilon)
+    losses = errors if model.loss == "epsilon_insensitive" else errors**2
+    return model.lam / 2 * model.coef_ @ model.coef_ + losses.mean()
+
+
+@pytest.mark.parametrize("solver", ["auto", SDCA(), Pegasos()], ids=["auto", "sdca", "pegasos"])
+@pytest.mark.parametrize("loss", ["epsilon_insensitive", "squared_epsilon_insensitive"])
+@pytest.mark.parametrize("offset", [1e8, -1e12])
+def test_numbers_far_from_zero_need_only_another_free_bias(offset, loss, solver):
+    X, y = line_and_noise()
+    y = np.round(y * 2**10) / 2**10  # so that y + offset is exact
+    far = PegasosRegressor(lam=1e-3, loss=loss, bias="free", solver=solver, tol=1e-2, random_state=0)
+    far.fit(X, y + offset)
+    near = PegasosRegressor(lam=1e-3, loss=loss, bias="free", solver=solver, tol=1e-2, random_state=0).fit(X, y)
+    assert far.converged_
+    assert far.objective_ == pytest.approx(near.objective_, rel=1e-3)
+    assert far.objective_ == pytest.approx(regression_objective(far, X, y + offset), rel=1e-9)
+    assert far.objective_ - far.dual_objective_ == far.gap_ >= 0
+
+
+@pytest.mark.filterwarnings("ignore:not converged")  # numbers 16 apart: b cannot be any better
+def test_the_objective_is_that_of_a_bias_that_had_to_be_rounded():
+    X, y = line_and_noise()
+    model = PegasosRegressor(lam=1e-3, bias="free", random_state=0).fit(X, 1e17 + np.round(100 * y))
+    assert model.intercept_ % 16 == 0
+    assert model.objective_ == pytest.approx(regression_objective(model, X, 1e17 + np.round(100 * y)), rel=1e-6)
+
+
+def test_a_free_bias_far_from_zero_goes_on_where_it_was():
+    X, y = line_and_noise()
+    y = y + 1e8
+    model = PegasosRegressor(lam=1e-3, bias="free", warm_start=True, random_state=0).fit(X, y)
+    first = model.n_iter_
+    model.fit(X, y)
+    assert model.n_iter_ <= first
+    assert model.converged_
+    model.fit(X, y - 3e8)  # other numbers, another centre
+    assert model.converged_
+    assert model.objective_ < 1
+    for _ in range(20):
+        model.partial_fit(X, y - 3e8)
+    assert np.abs(model.predict(X) - (y - 3e8)).mean() < 1.5
+
+
+def test_partial_fit_keeps_its_first_centre():
+    X, y = line_and_noise()
+    model = PegasosRegressor(lam=1e-2, bias="free", random_state=0)
+    for _ in range(10):
+        for part in np.split(np.arange(200), 4):
+            model.partial_fit(X[part], y[part] + 1e8)
+    assert np.abs(model.predict(X) - y - 1e8).mean() < 1.2
+
+
+def test_the_median_of_weighted_numbers_is_one_of_them():
+    from pegasos._targets import median
+
+    assert median(np.array([3.0, 1.0, 2.0]), None) == 2.0
+    assert median(np.array([3.0, 1.0, 2.0, 9.0]), np.array([1.0, 5.0, 1.0, 0.0])) == 1.0
