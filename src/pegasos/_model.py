@@ -120,7 +120,9 @@ class LinearModel(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]  #
         self.objective_ = each([fit.objective for fit in fits])
         self.dual_objective_ = each([fit.dual_objective for fit in fits])
         self.gap_ = self.objective_ - self.dual_objective_
-        self.converged_ = all(fit.converged and not fit.interrupted for fit in fits)
+        self.converged_ = bool(
+            all(fit.converged and not fit.interrupted for fit in fits) and np.isfinite(self.gap_).all()
+        )
         lines = np.concatenate([fit.history for fit in fits])
         self.history_ = {
             "seconds": lines[:, 0],

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from . import _core, losses
+from ._own_loss import Loss
 from ._problem import Fit, Floats, Problem, Stop
 
 
@@ -17,6 +18,29 @@ def median(y: Floats, s: Floats | None) -> float:
         return float(y[order[(len(y) - 1) // 2]])
     below = np.cumsum(s[order])
     return float(y[order[min(np.searchsorted(below, below[-1] / 2), len(y) - 1)]])
+
+
+def minus(y: Floats, centre: float) -> Floats:
+    """y - centre, the same array where that changes nothing; `check_targets` looks at what overflows."""
+    with np.errstate(over="ignore"):
+        return y - centre if centre else y
+
+
+def check_targets(problem: Problem) -> None:
+    """Refuse numbers so large that losses overflow; the zero model has the largest that a fit should ever see."""
+    if isinstance(problem.loss, Loss):
+        return  # its own values are looked at wherever it is called
+    y, s = problem.labels, problem.weights.s
+    with np.errstate(over="ignore", invalid="ignore"):
+        zeros = np.zeros_like(y)
+        each = losses.REGRESSION[problem.loss].value(zeros, y, problem.parameter)
+        if np.isfinite(each.sum() if s is None else each[s > 0] @ s[s > 0]):
+            return
+    row = int(np.argmax(np.abs(y) if s is None else np.where(s > 0, np.abs(y), 0.0)))
+    raise ValueError(
+        f"y is too large in row {row}: with numbers like {y[row] + problem.centre:.3g} the loss "
+        f"{problem.loss!r} overflows. Scale y down, e.g. with TransformedTargetRegressor and a StandardScaler."
+    )
 
 
 def with_rounded_bias(problem: Problem, fit: Fit, stop: Stop) -> Fit:

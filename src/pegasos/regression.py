@@ -12,7 +12,7 @@ from ._model import LinearModel
 from ._problem import Floats, Problem, Stop, Weights
 from ._progress import with_callbacks
 from ._rules import LAM, Flag, Integer, Level, LossNamed, Number, OneOf, OrNone
-from ._targets import median, with_rounded_bias
+from ._targets import check_targets, median, minus, with_rounded_bias
 from ._weights import row_weights
 
 
@@ -166,7 +166,7 @@ class PegasosRegressor(RegressorMixin, LinearModel):  # type: ignore[misc]
         centre = self._centre_of(numbers, weights, stop.one_pass and goes_on)
         problem = Problem(
             rows,
-            numbers - centre if centre else numbers,
+            minus(numbers, centre),
             weights,
             float(self.lam),
             self.loss,
@@ -174,6 +174,7 @@ class PegasosRegressor(RegressorMixin, LinearModel):  # type: ignore[misc]
             parameter=float(self.epsilon),
             centre=centre,
         )
+        check_targets(problem)
         fits = [with_rounded_bias(problem, fit, stop) for fit in self._solve(problem, [""], stop, goes_on)]
         self._centre = centre
         self._set(problem, fits, np.empty(0), stop)

@@ -70,3 +70,20 @@ def test_the_median_of_weighted_numbers_is_one_of_them():
 
     assert median(np.array([3.0, 1.0, 2.0]), None) == 2.0
     assert median(np.array([3.0, 1.0, 2.0, 9.0]), np.array([1.0, 5.0, 1.0, 0.0])) == 1.0
+
+
+@pytest.mark.parametrize("loss, factor", [("squared_epsilon_insensitive", 1e200), ("epsilon_insensitive", 1e306)])
+@pytest.mark.parametrize("bias", ["regularized", "free", "none"])
+def test_numbers_whose_loss_overflows_are_refused_by_row(bias, loss, factor):
+    X, y = line_and_noise()
+    y[17] = 100.0
+    with pytest.raises(ValueError, match=r"row 17.*Scale y down"):
+        PegasosRegressor(loss=loss, lam=1e-2, bias=bias).fit(X, y * factor)
+
+
+@pytest.mark.parametrize("loss", ["squared_epsilon_insensitive", "epsilon_insensitive"])
+def test_numbers_that_are_only_large_have_a_finite_gap(loss):
+    X, y = line_and_noise()
+    model = PegasosRegressor(loss=loss, lam=1e-2, max_epochs=50).fit(X, y * 1e100)
+    assert np.isfinite(model.objective_)
+    assert np.isfinite(model.gap_)
