@@ -161,8 +161,9 @@ class LinearModel(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]  #
         if surprised:
             which = f" for {np.sum(gaps > allowed)} of {len(gaps)} classes" if len(gaps) > 1 else ""
             limit = f"max_epochs={self.max_epochs}" + (f" or max_time={self.max_time}" if self.max_time else "")
+            scaled = "the features and y" if problem.is_regression else "the features"
             warnings.warn(
-                f"not converged{which}: the objective is {said}. Raise {limit}, raise tol, or scale the features "
+                f"not converged{which}: the objective is {said}. Raise {limit}, raise tol, or scale {scaled} "
                 f"(StandardScaler, Normalizer).{note}",
                 ConvergenceWarning,
                 stacklevel=_caller(),

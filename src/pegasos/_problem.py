@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from . import _core, losses
 from ._costs import best_joint_constant, joint_value_at_zero
-from ._own_loss import Loss
+from ._own_loss import Loss, call
 from ._weights import Weights as Weights
 
 Floats = NDArray[np.float64]
@@ -97,7 +97,7 @@ class Problem:
     def at_zero(self) -> float:
         """The yardstick of tol: f(0), or in regression the mean loss of the best constant, if a constant is allowed."""
         if isinstance(self.loss, Loss):
-            values = self.loss.value(np.zeros(self.rows.shape[0]), self.numbers())
+            values = call(self.loss, "value", np.zeros(self.rows.shape[0]), self.numbers())
             return float(np.average(values, weights=self.weights.s))
         if self.costs is not None:
             return joint_value_at_zero(self.loss, self.costs, self.class_shares())

@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
-from pegasos import SDCA, Pegasos, PegasosRegressor
+from pegasos import SDCA, Loss, Pegasos, PegasosClassifier, PegasosRegressor
 
 
 def line_and_noise() -> tuple[np.ndarray, np.ndarray]:
@@ -72,7 +73,7 @@ def test_the_median_of_weighted_numbers_is_one_of_them():
     assert median(np.array([3.0, 1.0, 2.0, 9.0]), np.array([1.0, 5.0, 1.0, 0.0])) == 1.0
 
 
-@pytest.mark.parametrize("loss, factor", [("squared_epsilon_insensitive", 1e200), ("epsilon_insensitive", 1e306)])
+@pytest.mark.parametrize(("loss", "factor"), [("squared_epsilon_insensitive", 1e200), ("epsilon_insensitive", 1e306)])
 @pytest.mark.parametrize("bias", ["regularized", "free", "none"])
 def test_numbers_whose_loss_overflows_are_refused_by_row(bias, loss, factor):
     X, y = line_and_noise()
@@ -87,3 +88,73 @@ def test_numbers_that_are_only_large_have_a_finite_gap(loss):
     model = PegasosRegressor(loss=loss, lam=1e-2, max_epochs=50).fit(X, y * 1e100)
     assert np.isfinite(model.objective_)
     assert np.isfinite(model.gap_)
+
+
+def test_the_warning_names_what_may_be_scaled():
+    X, y = line_and_noise()
+    with pytest.warns(ConvergenceWarning, match="scale the features and y "):
+        PegasosRegressor(lam=1e-9, tol=1e-9, max_epochs=1).fit(X, y)
+    with pytest.warns(ConvergenceWarning, match="scale the features \\("):
+        PegasosClassifier(lam=1e-9, tol=1e-9, max_epochs=1).fit(X, y > 0)
+
+
+class Square(Loss):
+    smoothness = 2.0
+
+    def value(self, scores, y):
+        return (scores - y) ** 2
+
+    def slope(self, scores, y):
+        return 2 * (scores - y)
+
+    def conjugate(self, a, y):
+        return a * a / 4 - a * y
+
+
+@pytest.mark.parametrize("smoothness", [-1, 0, "a", np.nan, np.inf, True, [1.0]])
+def test_a_smoothness_that_is_no_positive_number_is_refused(smoothness):
+    X, y = line_and_noise()
+    loss = Square()
+    loss.smoothness = smoothness
+    with pytest.raises(ValueError, match=r"Square.smoothness must be None or a number > 0"):
+        PegasosRegressor(loss=loss).fit(X, y)
+
+
+@pytest.mark.parametrize("offset", [0.0, 100.0])
+def test_a_loss_may_compute_in_float32(offset):
+    class Single(Square):
+        def value(self, scores, y):
+            return super().value(scores.astype(np.float32), y.astype(np.float32))
+
+        def slope(self, scores, y):
+            return super().slope(scores.astype(np.float32), y.astype(np.float32))
+
+        def conjugate(self, a, y):
+            return super().conjugate(a.astype(np.float32), y.astype(np.float32))
+
+    class Wrong(Single):
+        def slope(self, scores, y):
+            return np.float32(1.01) * super().slope(scores, y)
+
+    X, y = line_and_noise()
+    PegasosRegressor(loss=Single(), lam=0.1, max_epochs=2, tol=1e3).fit(X, y + offset)
+    with pytest.raises(ValueError, match="not a sub-gradient"):
+        PegasosRegressor(loss=Wrong(), lam=0.1, max_epochs=2).fit(X, y + offset)
+
+
+@pytest.mark.parametrize("which", [0, 1])
+@pytest.mark.parametrize("method", ["value", "slope", "conjugate"])
+def test_a_loss_cannot_write_to_the_data(method, which):
+    class Writes(Square):
+        pass
+
+    def write(self, *given):
+        given[which][0] = 7.0
+        return getattr(Square, method)(self, *given)
+
+    setattr(Writes, method, write)
+    X, y = line_and_noise()
+    before = y.copy()
+    with pytest.raises(ValueError, match="read-only"):
+        PegasosRegressor(loss=Writes(), lam=0.1, max_epochs=2).fit(X, y)
+    assert np.array_equal(y, before)
