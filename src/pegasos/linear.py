@@ -15,7 +15,7 @@ from ._costs import costs_of
 from ._labels import Codes, check_classes, encode, known_classes
 from ._model import LinearModel
 from ._problem import Floats, Problem, Stop, Weights
-from ._progress import with_callbacks
+from ._progress import all_or_nothing, with_callbacks
 from ._rules import LAM, Flag, Integer, Level, LossNamed, Number, OneOf, OrNone
 from ._weights import row_weights
 
@@ -163,6 +163,7 @@ class PegasosClassifier(ClassifierMixin, LinearModel):  # type: ignore[misc]
         self.verbose = verbose
 
     @with_callbacks  # type: ignore[untyped-decorator]
+    @all_or_nothing  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train on X and y.
 
@@ -191,6 +192,7 @@ class PegasosClassifier(ClassifierMixin, LinearModel):  # type: ignore[misc]
         return self._train(rows, classes, codes, sample_weight, stop, goes_on)
 
     @with_callbacks  # type: ignore[untyped-decorator]
+    @all_or_nothing  # type: ignore[untyped-decorator]
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Make one pass over the given rows, going on from the current weights and step number.
 

@@ -10,7 +10,7 @@ from sklearn.base import RegressorMixin
 from . import losses
 from ._model import LinearModel
 from ._problem import Floats, Problem, Stop, Weights
-from ._progress import with_callbacks
+from ._progress import all_or_nothing, with_callbacks
 from ._rules import LAM, Flag, Integer, Level, LossNamed, Number, OneOf, OrNone
 from ._targets import check_targets, median, minus, with_rounded_bias
 from ._weights import row_weights
@@ -110,6 +110,7 @@ class PegasosRegressor(RegressorMixin, LinearModel):  # type: ignore[misc]
         self.verbose = verbose
 
     @with_callbacks  # type: ignore[untyped-decorator]
+    @all_or_nothing  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train on X and the numbers y.
 
@@ -129,6 +130,7 @@ class PegasosRegressor(RegressorMixin, LinearModel):  # type: ignore[misc]
         return self._train(X, y, sample_weight, self._stop(), bool(self.warm_start) and hasattr(self, "coef_"))
 
     @with_callbacks  # type: ignore[untyped-decorator]
+    @all_or_nothing  # type: ignore[untyped-decorator]
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Make one pass of Pegasos steps over the given rows, going on from the current weights; `gap_` becomes NaN.
 

@@ -158,3 +158,24 @@ def test_a_loss_cannot_write_to_the_data(method, which):
     with pytest.raises(ValueError, match="read-only"):
         PegasosRegressor(loss=Writes(), lam=0.1, max_epochs=2).fit(X, y)
     assert np.array_equal(y, before)
+
+
+def test_a_refused_fit_leaves_the_model_as_it_was():
+    X, y = line_and_noise()
+    model = PegasosClassifier(lam=0.1, random_state=0).fit(X, y > 0)
+    before = model.predict(X)
+    with pytest.raises(ValueError, match="2 classes"):
+        model.fit(np.ones((200, 7)), np.ones(200))
+    assert np.array_equal(model.predict(X), before)
+    regressor = PegasosRegressor(lam=0.1, random_state=0).fit(X, y)
+    with pytest.raises(ValueError, match="sample_weight"):
+        regressor.fit(np.ones((200, 7)), y, sample_weight=np.ones(3))
+    assert regressor.n_features_in_ == 3
+    regressor.predict(X)
+
+
+def test_a_refused_first_fit_leaves_nothing():
+    model = PegasosClassifier()
+    with pytest.raises(ValueError, match="2 classes"):
+        model.fit(np.ones((200, 7)), np.ones(200))
+    assert not hasattr(model, "n_features_in_")
