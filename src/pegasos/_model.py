@@ -25,6 +25,8 @@ from .solvers import Auto, Pegasos, solver_of
 
 _FORMAT = {"accept_sparse": "csr", "dtype": [np.float64, np.float32], "order": "C", "ensure_all_finite": False}
 
+_MOST_THREADS = 64  # more than there are cores, only if somebody asks for it
+
 
 class LinearModel(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type hints
     """Base of the linear estimators. Knows how a fit goes, not what the labels mean."""
@@ -94,7 +96,13 @@ class LinearModel(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]  #
 
     def _starts(self, problem: Problem, n_models: int) -> list[Start]:
         models = self._weights()
-        if models.shape != (max(n_models, problem.width), problem.dim):
+        if len(models) != max(n_models, problem.width):
+            raise ValueError(
+                f"warm_start goes on with {len(models)} vector{'s' * (len(models) > 1)} of weights, but "
+                f"loss={problem.loss!r} needs {max(n_models, problem.width)}: the loss differs from that of the last "
+                "fit. Set warm_start=False to start anew."
+            )
+        if models.shape[1] != problem.dim:
             raise ValueError(f"coef_ has shape {self.coef_.shape}, which does not fit the data to go on with.")
         models[:, -1] -= problem.centre
         if problem.bias == "none":
@@ -198,4 +206,4 @@ def _thread_count(n_jobs: int | None) -> int:
         return 1
     from joblib import cpu_count
 
-    return n_jobs if n_jobs > 0 else max(1, cpu_count() + 1 + n_jobs)
+    return min(n_jobs, max(_MOST_THREADS, cpu_count())) if n_jobs > 0 else max(1, cpu_count() + 1 + n_jobs)

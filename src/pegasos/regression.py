@@ -110,7 +110,7 @@ class PegasosRegressor(RegressorMixin, LinearModel):  # type: ignore[misc]
         self.verbose = verbose
 
     @with_callbacks  # type: ignore[untyped-decorator]
-    @all_or_nothing  # type: ignore[untyped-decorator]
+    @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train on X and the numbers y.
 
@@ -130,7 +130,7 @@ class PegasosRegressor(RegressorMixin, LinearModel):  # type: ignore[misc]
         return self._train(X, y, sample_weight, self._stop(), bool(self.warm_start) and hasattr(self, "coef_"))
 
     @with_callbacks  # type: ignore[untyped-decorator]
-    @all_or_nothing  # type: ignore[untyped-decorator]
+    @all_or_nothing
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Make one pass of Pegasos steps over the given rows, going on from the current weights; `gap_` becomes NaN.
 

@@ -1,5 +1,7 @@
 """What a user who means harm, or has bad luck, may hand over."""
 
+import warnings
+
 import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
@@ -179,3 +181,45 @@ def test_a_refused_first_fit_leaves_nothing():
     with pytest.raises(ValueError, match="2 classes"):
         model.fit(np.ones((200, 7)), np.ones(200))
     assert not hasattr(model, "n_features_in_")
+
+
+def test_balanced_classes_may_be_as_light_as_they_like():
+    X, y = line_and_noise()
+    labels = (y > 0).astype(int)
+    plain = PegasosClassifier(lam=0.1, class_weight="balanced", random_state=0).fit(X, labels)
+    for light in (1e-320, 1e-305, 1e-150):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            model = PegasosClassifier(lam=0.1, class_weight="balanced", random_state=0)
+            model.fit(X, labels, sample_weight=np.where(labels == 1, light, 1.0))
+        assert model.objective_ == pytest.approx(plain.objective_, abs=2e-3)
+
+
+def test_any_number_of_threads_may_be_asked_for():
+    X, y = line_and_noise()
+    one = PegasosClassifier(lam=0.1, random_state=0).fit(X, np.digitize(y, [-1, 1]))
+    many = PegasosClassifier(lam=0.1, random_state=0, n_jobs=10**30).fit(X, np.digitize(y, [-1, 1]))
+    assert np.array_equal(one.coef_, many.coef_)
+
+
+def test_complex_costs_are_refused():
+    X, y = line_and_noise()
+    with pytest.raises(ValueError, match="costs must be 3 x 3 numbers"):
+        PegasosClassifier(loss="multiclass_hinge", costs=(1 - np.eye(3)) * 1j).fit(X, np.digitize(y, [-1, 1]))
+
+
+def test_chances_are_those_of_the_fitted_loss():
+    X, y = line_and_noise()
+    hinge = PegasosClassifier(lam=0.1).fit(X, y > 0).set_params(loss="log")
+    assert not hasattr(hinge, "predict_proba")
+    labels = np.digitize(y, [-1, 1])
+    log = PegasosClassifier(lam=0.1, loss="log", random_state=0).fit(X, labels)
+    before = log.predict_proba(X)
+    assert np.array_equal(log.set_params(loss="multinomial").predict_proba(X), before)
+
+
+def test_a_warm_start_says_that_the_loss_differs():
+    X, y = line_and_noise()
+    model = PegasosClassifier(lam=0.1, warm_start=True).fit(X, y > 0)
+    with pytest.raises(ValueError, match="the loss differs"):
+        model.set_params(loss="multinomial").fit(X, y > 0)
