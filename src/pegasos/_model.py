@@ -128,9 +128,8 @@ class LinearModel(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]  #
         self.objective_ = each([fit.objective for fit in fits])
         self.dual_objective_ = each([fit.dual_objective for fit in fits])
         self.gap_ = self.objective_ - self.dual_objective_
-        self.converged_ = bool(
-            all(fit.converged and not fit.interrupted for fit in fits) and np.isfinite(self.gap_).all()
-        )
+        overflown = bool(np.isinf([self.objective_, self.dual_objective_]).any())  # NaN: there is no bound, as promised
+        self.converged_ = all(fit.converged and not fit.interrupted for fit in fits) and not overflown
         lines = np.concatenate([fit.history for fit in fits])
         self.history_ = {
             "seconds": lines[:, 0],
@@ -206,4 +205,5 @@ def _thread_count(n_jobs: int | None) -> int:
         return 1
     from joblib import cpu_count
 
-    return min(n_jobs, max(_MOST_THREADS, cpu_count())) if n_jobs > 0 else max(1, cpu_count() + 1 + n_jobs)
+    cores = int(cpu_count())
+    return min(n_jobs, max(_MOST_THREADS, cores)) if n_jobs > 0 else max(1, cores + 1 + n_jobs)
