@@ -223,3 +223,32 @@ def test_a_warm_start_says_that_the_loss_differs():
     model = PegasosClassifier(lam=0.1, warm_start=True).fit(X, y > 0)
     with pytest.raises(ValueError, match="the loss differs"):
         model.set_params(loss="multinomial").fit(X, y > 0)
+
+
+def noisy_classes(seed: int) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(200, 3))
+    return X, (X @ rng.normal(size=(3, 3)) + rng.normal(size=(200, 3))).argmax(axis=1)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("lam", [1e-5, 1e-6, 1e-8])
+def test_a_small_joint_hinge_reaches_the_optimum_however_small_lam(lam, seed):
+    X, y = noisy_classes(seed)
+    assert PegasosClassifier(lam=lam, loss="multiclass_hinge", random_state=0).fit(X, y).converged_
+
+
+@pytest.mark.filterwarnings("ignore:not converged")
+@pytest.mark.parametrize("solver", ["auto", "sdca"])
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "log", "multiclass_hinge", "multinomial"])
+@pytest.mark.parametrize("bias", ["regularized", "free"])
+def test_no_dual_solver_returns_less_than_the_zero_model(bias, loss, solver):
+    X, y = noisy_classes(1)
+    if bias == "free" and loss in ("multiclass_hinge", "multinomial"):
+        pytest.skip("no free bias")
+    at_zero = {"log": np.log(2), "multinomial": np.log(3)}.get(loss, 1.0)
+    for max_epochs in (1, 3):
+        model = PegasosClassifier(lam=1e-9, loss=loss, bias=bias, solver=solver, max_epochs=max_epochs, random_state=0)
+        model.fit(X, y)
+        assert np.max(model.objective_) <= at_zero + 1e-12
+        assert np.min(model.dual_objective_) >= 0
