@@ -16,32 +16,11 @@
 
 #include "certificate.hpp"
 #include "dual_ascent.hpp"
+#include "dual_options.hpp"
 #include "newton.hpp"
 #include "warm.hpp"
 
 namespace pegasos {
-
-struct DualOptions {
-  Sampling sampling = Sampling::blocks;
-  uint64_t seed = 0;
-  bool shrinking = true;
-  bool pegasos_first = false;  // Auto: the first epoch from zero is Pegasos
-  bool second_order = false;   // Auto: Newton's method where it is cheaper
-  double tol = 0;              // absolute
-  double max_epochs = 0;
-  int replicas = 2;  // at most; 1 is for comparison
-};
-
-struct DualState {
-  std::span<double> a;  // dual variables, feasible
-  std::span<double> w;  // out: the weights whose objective is reported; in: a free bias to go on from, last
-  int64_t visits = 0;   // of rows, in this fit
-};
-
-struct DualFit {
-  std::vector<Checkpoint> history;
-  bool converged = false;
-};
 
 template <class Rows, AnyLoss L>
 class DualSolver {
@@ -69,8 +48,7 @@ class DualSolver {
     if (go_on && from_zero && o_.pegasos_first) go_on = epoch(true);
     while (go_on && !fit_.converged && !at_floor_ && !exhausted()) {
       go_on = epoch(false) && certify_if_it_pays();
-      const bool small = operations_ < floor_below;
-      if (go_on && o_.second_order && (fit_.converged ? small : newton_pays())) go_on = finish(small);
+      if (go_on && o_.second_order && (fit_.converged ? small() : newton_pays())) go_on = finish(small());
     }
     conclude();
     return std::move(fit_);
@@ -92,6 +70,8 @@ class DualSolver {
 
   // Problems as small as this are taken to the rounding floor: it costs milliseconds, and repeated fits agree.
   static constexpr double floor_below = 4e6;
+
+  bool small() const { return operations_ < floor_below; }
 
   int64_t width() const { return blocks_of(loss_).width(); }
 
@@ -198,7 +178,7 @@ class DualSolver {
     gap_ = found->objective - found->dual;
     // Rounding may put a bound that is tight a last bit above what it bounds.
     fit_.history.push_back({watch_.seconds(), state_.visits, objective_, std::min(dual_, objective_)});
-    fit_.converged = objective_ - dual_ <= o_.tol;
+    fit_.converged = std::isfinite(objective_) && objective_ - dual_ <= o_.tol;
     return report_(fit_.history.back());
   }
 
@@ -212,7 +192,7 @@ class DualSolver {
     const double pace = std::log(before / now) / 3, left = std::log(now / std::max(o_.tol, 1e-15));
     const double epochs_left = pace > 1e-6 ? left / pace : 1e6;
     if (epochs_left < 5) return false;
-    if (!near(0.05)) return false;
+    if (!small() && !near(0.05)) return false;
     const double step =
         0.25 * newton_.cost(state_.a) + 2 * double(p_.rows.nonzeros() * width()) + 30 * double(state_.a.size());
     return epochs_left * last_operations_ > (L::smooth ? 12 : 60) * step;
@@ -267,15 +247,23 @@ class DualSolver {
   // The state to report, whatever stopped the fit. After an interrupt there is no time for a pass.
   void conclude() {
     if (watch_.out_of_time()) watch_.forgive_time();
-    if (fit_.converged || fresh()) return;
+    if (fit_.converged) return;
+    if (fresh()) return not_above_zero();
     if (!u_is_whole_ && (watch_.interrupted() || !rebuild())) return;
     const std::vector<double> w = weights();
     if (watch_.interrupted()) {
       std::copy(w.begin(), w.end(), state_.w.begin());
       if (p_.free_bias) state_.w.back() = inner_.offset + inner_.rows.bias * w.back();
-    } else {
-      certify_now(w, state_.a);
+    } else if (certify_now(w, state_.a)) {
+      not_above_zero();
     }
+  }
+
+  // Far from the optimum w(a) may be worse than no model at all. The dual variables stay what they are.
+  void not_above_zero() {
+    const double zero = p_.free_bias ? 0 : value_at_zero(p_, loss_);
+    if (!o_.or_zero || fit_.converged || watch_.interrupted() || objective_ <= zero) return;
+    certify_now(std::vector<double>(u_.size(), 0.0), state_.a);
   }
 
   const Problem<Rows>& p_;

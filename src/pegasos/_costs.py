@@ -31,6 +31,8 @@ def costs_of(estimator: Any, n_classes: int) -> Floats | None:
 
 def _checked(given: Any, n_classes: int) -> Floats:
     try:
+        if np.iscomplexobj(np.asarray(given)):
+            raise TypeError
         costs = np.array(given, dtype=np.float64, order="C")
     except (TypeError, ValueError):
         raise ValueError(f"costs must be {n_classes} x {n_classes} numbers, one line for each class.") from None

@@ -25,6 +25,8 @@ from .solvers import Auto, Pegasos, solver_of
 
 _FORMAT = {"accept_sparse": "csr", "dtype": [np.float64, np.float32], "order": "C", "ensure_all_finite": False}
 
+_MOST_THREADS = 64  # more than there are cores, only if somebody asks for it
+
 
 class LinearModel(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type hints
     """Base of the linear estimators. Knows how a fit goes, not what the labels mean."""
@@ -94,8 +96,15 @@ class LinearModel(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]  #
 
     def _starts(self, problem: Problem, n_models: int) -> list[Start]:
         models = self._weights()
-        if models.shape != (max(n_models, problem.width), problem.dim):
+        if len(models) != max(n_models, problem.width):
+            raise ValueError(
+                f"warm_start goes on with {len(models)} vector{'s' * (len(models) > 1)} of weights, but "
+                f"loss={problem.loss!r} needs {max(n_models, problem.width)}: the loss differs from that of the last "
+                "fit. Set warm_start=False to start anew."
+            )
+        if models.shape[1] != problem.dim:
             raise ValueError(f"coef_ has shape {self.coef_.shape}, which does not fit the data to go on with.")
+        models[:, -1] -= problem.centre
         if problem.bias == "none":
             models[:, -1] = 0.0
         memories = getattr(self, "_memories", None) or []
@@ -119,7 +128,8 @@ class LinearModel(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]  #
         self.objective_ = each([fit.objective for fit in fits])
         self.dual_objective_ = each([fit.dual_objective for fit in fits])
         self.gap_ = self.objective_ - self.dual_objective_
-        self.converged_ = all(fit.converged and not fit.interrupted for fit in fits)
+        overflown = bool(np.isinf([self.objective_, self.dual_objective_]).any())  # NaN: there is no bound, as promised
+        self.converged_ = all(fit.converged and not fit.interrupted for fit in fits) and not overflown
         lines = np.concatenate([fit.history for fit in fits])
         self.history_ = {
             "seconds": lines[:, 0],
@@ -158,8 +168,9 @@ class LinearModel(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]  #
         if surprised:
             which = f" for {np.sum(gaps > allowed)} of {len(gaps)} classes" if len(gaps) > 1 else ""
             limit = f"max_epochs={self.max_epochs}" + (f" or max_time={self.max_time}" if self.max_time else "")
+            scaled = "the features and y" if problem.is_regression else "the features"
             warnings.warn(
-                f"not converged{which}: the objective is {said}. Raise {limit}, raise tol, or scale the features "
+                f"not converged{which}: the objective is {said}. Raise {limit}, raise tol, or scale {scaled} "
                 f"(StandardScaler, Normalizer).{note}",
                 ConvergenceWarning,
                 stacklevel=_caller(),
@@ -194,4 +205,5 @@ def _thread_count(n_jobs: int | None) -> int:
         return 1
     from joblib import cpu_count
 
-    return n_jobs if n_jobs > 0 else max(1, cpu_count() + 1 + n_jobs)
+    cores = int(cpu_count())
+    return min(n_jobs, max(_MOST_THREADS, cores)) if n_jobs > 0 else max(1, cores + 1 + n_jobs)

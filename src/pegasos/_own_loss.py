@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ._rules import Number, OrNone
+
 Floats = NDArray[np.float64]
 
 
@@ -62,6 +64,13 @@ class Loss:
 
 def call(loss: Loss, method: str, x: Floats, y: Floats) -> Floats:
     """value, slope or conjugate of rows, with the shape and type checked."""
+    return _asked(loss, method, x, y)[0]
+
+
+def _asked(loss: Loss, method: str, x: Floats, y: Floats) -> tuple[Floats, float]:
+    """What a method returns, and the rounding of the type that it is in. It cannot write to what it is given."""
+    x, y = x.view(), y.view()
+    x.flags.writeable = y.flags.writeable = False
     found = np.asarray(getattr(loss, method)(x, y))
     if found.shape != x.shape or found.dtype.kind not in "fiub":
         raise ValueError(
@@ -72,21 +81,28 @@ def call(loss: Loss, method: str, x: Floats, y: Floats) -> Floats:
     if np.isnan(numbers).any() or (method != "conjugate" and np.isinf(numbers).any()):
         i = int(np.flatnonzero(~np.isfinite(numbers))[0])
         raise ValueError(f"{type(loss).__name__}.{method} is {numbers[i]} at {x[i]:.6g} for y = {y[i]:.6g}.")
-    return numbers
+    return numbers, float(np.finfo(found.dtype).eps) if found.dtype.kind == "f" else 0.0
 
 
 def check_loss(loss: Loss, labels: Floats) -> None:
     """Raise ValueError with a counter-example where slope is no sub-gradient of value, or conjugate no conjugate."""
     name = type(loss).__name__
+    said = OrNone(Number(0.0, above=True)).objection(loss.smoothness)
+    if said is not None:
+        raise ValueError(f"{name}.smoothness {said}, got {loss.smoothness!r}.")
     rng = np.random.default_rng(0)
     y = rng.choice(labels, 400)
     reach = np.array([0.1, 1.0, 10.0, 3.0 * float(labels.std())])[np.arange(400) % 4]
     s, u = y + reach * rng.standard_normal(400), y + reach * rng.standard_normal(400)
     s[:40], u[40:80] = 0.0, y[40:80]  # places where many losses have their corner
-    value, slope, other = call(loss, "value", s, y), call(loss, "slope", s, y), call(loss, "value", u, y)
+    (value, of_value), (slope, of_slope) = _asked(loss, "value", s, y), _asked(loss, "slope", s, y)
+    other = call(loss, "value", u, y)
     line = value + slope * (u - s)
-    i = int(np.argmax(line - other - 1e-7 * (1.0 + np.abs(line))))
-    if line[i] > other[i] + 1e-7 * (1.0 + abs(line[i])):
+    # Scores near y lose digits of y itself in a type of few digits.
+    size = 1.0 + np.abs(value) + np.abs(slope) * (np.abs(u) + np.abs(s) + np.abs(y))
+    slack = np.maximum(1e-7 * (1.0 + np.abs(line)), 8 * max(of_value, of_slope) * size)
+    i = int(np.argmax(line - other - slack))
+    if line[i] > other[i] + slack[i]:
         raise ValueError(
             f"{name}.slope is not a sub-gradient of {name}.value. For y = {y[i]:.6g}: value({s[i]:.6g}) = "
             f"{value[i]:.6g} and slope({s[i]:.6g}) = {slope[i]:.6g} put the line at {line[i]:.6g} in {u[i]:.6g}, above "
@@ -99,8 +115,9 @@ def check_loss(loss: Loss, labels: Floats) -> None:
     if loss.conjugate is None:
         return
     a = -slope
-    found = call(loss, "conjugate", a, y)
-    wrong = np.abs(value + found + a * s) > 1e-6 * (1.0 + np.abs(value) + np.abs(a * s))
+    found, of_found = _asked(loss, "conjugate", a, y)
+    part = max(1e-6, 8 * max(of_value, of_slope, of_found))
+    wrong = np.abs(value + found + a * s) > part * (1.0 + np.abs(value) + np.abs(a * s) + np.abs(a * y))
     if wrong.any():
         i = int(np.flatnonzero(wrong)[0])
         raise ValueError(

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from . import _core, losses
 from ._costs import best_joint_constant, joint_value_at_zero
-from ._own_loss import Loss
+from ._own_loss import Loss, call
 from ._weights import Weights as Weights
 
 Floats = NDArray[np.float64]
@@ -43,6 +43,7 @@ class Problem:
     positive: int = 1
     parameter: float = 0.0  # of the loss
     costs: Floats | None = None  # of a joint loss: (n_classes, n_classes), read by multiclass_hinge
+    centre: float = 0.0  # already taken from the numbers of a regression; models have it in their bias
 
     @property
     def m(self) -> int:
@@ -63,7 +64,11 @@ class Problem:
 
     def models(self, weights: list[Floats]) -> Floats:
         """One model a line, the bias last. A joint loss has one vector, the classes of a feature side by side."""
-        return np.stack(weights) if self.costs is None else weights[0].reshape(self.dim, self.width).T
+        if self.costs is not None:
+            return weights[0].reshape(self.dim, self.width).T
+        models = np.stack(weights)
+        models[:, -1] += self.centre
+        return models
 
     def vectors(self, models: Floats) -> list[Floats]:
         """The inverse of `models`."""
@@ -92,7 +97,7 @@ class Problem:
     def at_zero(self) -> float:
         """The yardstick of tol: f(0), or in regression the mean loss of the best constant, if a constant is allowed."""
         if isinstance(self.loss, Loss):
-            values = self.loss.value(np.zeros(self.rows.shape[0]), self.numbers())
+            values = call(self.loss, "value", np.zeros(self.rows.shape[0]), self.numbers())
             return float(np.average(values, weights=self.weights.s))
         if self.costs is not None:
             return joint_value_at_zero(self.loss, self.costs, self.class_shares())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import wraps
 from threading import Lock
 from typing import Any
 
@@ -19,7 +20,28 @@ except ImportError:
         return method
 
 
-__all__ = ["CallbackSupportMixin", "Progress", "with_callbacks"]
+__all__ = ["CallbackSupportMixin", "Progress", "all_or_nothing", "with_callbacks"]
+
+_INPUT = ("n_features_in_", "feature_names_in_")
+
+
+def all_or_nothing(method: Any) -> Any:
+    """A fit that is refused leaves what is known of the features as it was: the model of an earlier fit still works."""
+
+    @wraps(method)
+    def fit(self: Any, *args: Any, **kwargs: Any) -> Any:
+        known = vars(self)
+        before, fitted = {name: known[name] for name in _INPUT if name in known}, known.get("history_")
+        try:
+            return method(self, *args, **kwargs)
+        except BaseException:
+            if known.get("history_") is fitted:  # else it was interrupted, and the model is a new one
+                for name in _INPUT:
+                    known.pop(name, None)
+                known.update(before)
+            raise
+
+    return fit
 
 
 class Progress:

@@ -47,6 +47,11 @@ def row_weights(
         return s
     codes = labels
     by_class = _class_weight(class_weight, classes, codes, s)
+    if s is not None and isinstance(class_weight, str) and by_class.max() > 1e100:
+        # Classes so light that their factor overflows, or takes the others below what float64 holds: each sums to one.
+        mass = np.bincount(codes, weights=s, minlength=len(classes))
+        each: Floats = s / np.where(mass > 0, mass, 1.0)[codes]
+        return each
     mine: Floats = _moderate(by_class)[codes]
     if s is not None:
         mine *= s
@@ -90,7 +95,8 @@ def _class_weight(given: Mapping[Any, float] | str, classes: NDArray[Any], codes
         mass = np.bincount(codes, weights=s, minlength=len(classes)).astype(np.float64)
         present = mass > 0
         balanced = np.zeros(len(classes))
-        balanced[present] = mass.sum() / (present.sum() * mass[present])
+        with np.errstate(over="ignore"):
+            balanced[present] = mass.sum() / (present.sum() * mass[present])
         return balanced
     if not isinstance(given, Mapping):
         raise ValueError(f"class_weight must be a dict, 'balanced' or None, got {given!r}.")

@@ -15,13 +15,19 @@ from ._costs import costs_of
 from ._labels import Codes, check_classes, encode, known_classes
 from ._model import LinearModel
 from ._problem import Floats, Problem, Stop, Weights
-from ._progress import with_callbacks
+from ._progress import all_or_nothing, with_callbacks
 from ._rules import LAM, Flag, Integer, Level, LossNamed, Number, OneOf, OrNone
 from ._weights import row_weights
 
 
 def _has_chances(estimator: Any) -> bool:
-    return isinstance(estimator.loss, str) and estimator.loss in ("log", "multinomial")
+    loss = _fitted_loss(estimator)
+    return isinstance(loss, str) and loss in ("log", "multinomial")
+
+
+def _fitted_loss(estimator: Any) -> Any:
+    """That of the last fit: `loss` may have been set since."""
+    return getattr(estimator, "_loss_of_fit", estimator.loss)
 
 
 class PegasosClassifier(ClassifierMixin, LinearModel):  # type: ignore[misc]
@@ -163,6 +169,7 @@ class PegasosClassifier(ClassifierMixin, LinearModel):  # type: ignore[misc]
         self.verbose = verbose
 
     @with_callbacks  # type: ignore[untyped-decorator]
+    @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train on X and y.
 
@@ -191,6 +198,7 @@ class PegasosClassifier(ClassifierMixin, LinearModel):  # type: ignore[misc]
         return self._train(rows, classes, codes, sample_weight, stop, goes_on)
 
     @with_callbacks  # type: ignore[untyped-decorator]
+    @all_or_nothing
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Make one pass over the given rows, going on from the current weights and step number.
 
@@ -258,7 +266,7 @@ class PegasosClassifier(ClassifierMixin, LinearModel):  # type: ignore[misc]
         scores = self.decision_function(X)
         if scores.ndim == 1:
             return np.exp(-np.logaddexp(0.0, np.column_stack([scores, -scores])))
-        logs = scores if self.loss == "multinomial" else -np.logaddexp(0.0, -scores)
+        logs = scores if _fitted_loss(self) == "multinomial" else -np.logaddexp(0.0, -scores)
         chances = np.exp(logs - logs.max(axis=1, keepdims=True))
         each: Floats = chances / chances.sum(axis=1, keepdims=True)
         return each
@@ -284,6 +292,6 @@ class PegasosClassifier(ClassifierMixin, LinearModel):  # type: ignore[misc]
         problem = Problem(rows, codes, weights, float(self.lam), self.loss, self.bias, costs=costs)
         names = [str(label) for label in classes] if len(classes) > 2 and costs is None else [""]
         fits = self._solve(problem, names, stop, goes_on)
-        self.classes_ = classes
+        self.classes_, self._loss_of_fit = classes, self.loss
         self._set(problem, fits, classes, stop)
         return self

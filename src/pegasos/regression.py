@@ -10,8 +10,9 @@ from sklearn.base import RegressorMixin
 from . import losses
 from ._model import LinearModel
 from ._problem import Floats, Problem, Stop, Weights
-from ._progress import with_callbacks
+from ._progress import all_or_nothing, with_callbacks
 from ._rules import LAM, Flag, Integer, Level, LossNamed, Number, OneOf, OrNone
+from ._targets import check_targets, median, minus, with_rounded_bias
 from ._weights import row_weights
 
 
@@ -109,6 +110,7 @@ class PegasosRegressor(RegressorMixin, LinearModel):  # type: ignore[misc]
         self.verbose = verbose
 
     @with_callbacks  # type: ignore[untyped-decorator]
+    @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train on X and the numbers y.
 
@@ -128,6 +130,7 @@ class PegasosRegressor(RegressorMixin, LinearModel):  # type: ignore[misc]
         return self._train(X, y, sample_weight, self._stop(), bool(self.warm_start) and hasattr(self, "coef_"))
 
     @with_callbacks  # type: ignore[untyped-decorator]
+    @all_or_nothing
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Make one pass of Pegasos steps over the given rows, going on from the current weights; `gap_` becomes NaN.
 
@@ -162,10 +165,28 @@ class PegasosRegressor(RegressorMixin, LinearModel):  # type: ignore[misc]
         rows, y = self._read(X, y, reset=not goes_on, numeric=True)
         numbers = np.require(y, dtype=np.float64, requirements=["C", "A"])
         weights = Weights.of(row_weights(sample_weight, None, None, len(numbers)), len(numbers))
-        problem = Problem(rows, numbers, weights, float(self.lam), self.loss, self.bias, parameter=float(self.epsilon))
-        fits = self._solve(problem, [""], stop, goes_on)
+        centre = self._centre_of(numbers, weights, stop.one_pass and goes_on)
+        problem = Problem(
+            rows,
+            minus(numbers, centre),
+            weights,
+            float(self.lam),
+            self.loss,
+            self.bias,
+            parameter=float(self.epsilon),
+            centre=centre,
+        )
+        check_targets(problem)
+        fits = [with_rounded_bias(problem, fit, stop) for fit in self._solve(problem, [""], stop, goes_on)]
+        self._centre = centre
         self._set(problem, fits, np.empty(0), stop)
         return self
+
+    def _centre_of(self, numbers: Floats, weights: Weights, same: bool) -> float:
+        """Where a free bias starts, so that numbers far from zero are like others; the `same` as before, or new."""
+        if self.bias != "free":
+            return 0.0
+        return float(getattr(self, "_centre", 0.0)) if same else median(numbers, weights.s)
 
     def _shape(self, w: Floats) -> None:
         self.coef_, self.intercept_ = w[0, :-1].copy(), float(w[0, -1])

@@ -115,7 +115,10 @@ def test_another_lam_keeps_the_best_part_of_alpha_and_rebuilds_w(solver: str, ch
     if part < 1:
         less, all_of_it = (dual_value(X, y, model.lam, a, HINGE) for a in (part * kept, kept))
         assert less > all_of_it
-    np.testing.assert_allclose(weights_of(model), dual_weights(X, model.lam, now), rtol=1e-9, atol=1e-12)
+    w = dual_weights(X, model.lam, now)
+    if objective(X, y, model.lam, w, HINGE) > 1:  # worse than no weights, which come back then
+        w *= 0
+    np.testing.assert_allclose(weights_of(model), w, rtol=1e-9, atol=1e-12)
     check_state(model, X, y)
     fitted(model, X, y, max_epochs=200_000)  # coordinate ascent alone crawls here
     assert model.converged_

@@ -1,0 +1,36 @@
+// What a dual solver is told, what it works on, and what it hands back.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "problem.hpp"
+#include "sampler.hpp"
+
+namespace pegasos {
+
+struct DualOptions {
+  Sampling sampling = Sampling::blocks;
+  uint64_t seed = 0;
+  bool shrinking = true;
+  bool pegasos_first = false;  // Auto: the first epoch from zero is Pegasos
+  bool second_order = false;   // Auto: Newton's method where it is cheaper
+  double tol = 0;              // absolute
+  double max_epochs = 0;
+  int replicas = 2;      // at most; 1 is for comparison
+  bool or_zero = false;  // hand back zero weights where those of the dual variables are worse
+};
+
+struct DualState {
+  std::span<double> a;  // dual variables, feasible
+  std::span<double> w;  // out: the weights whose objective is reported; in: a free bias to go on from, last
+  int64_t visits = 0;   // of rows, in this fit
+};
+
+struct DualFit {
+  std::vector<Checkpoint> history;
+  bool converged = false;
+};
+
+}  // namespace pegasos

@@ -1,0 +1,70 @@
+"""The numbers of a regression: relative to their median where the bias is free, and refused where they overflow."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from . import _core, losses
+from ._own_loss import Loss
+from ._problem import Fit, Floats, Problem, Stop
+
+
+def median(y: Floats, s: Floats | None) -> float:
+    """The lower median of y with weights s: one of the numbers, so that differences from those near it are exact."""
+    order = np.argsort(y, kind="stable")
+    if s is None:
+        return float(y[order[(len(y) - 1) // 2]])
+    below = np.cumsum(s[order])
+    return float(y[order[min(np.searchsorted(below, below[-1] / 2), len(y) - 1)]])
+
+
+def minus(y: Floats, centre: float) -> Floats:
+    """y - centre, the same array where that changes nothing; `check_targets` looks at what overflows."""
+    with np.errstate(over="ignore"):
+        return y - centre if centre else y
+
+
+def check_targets(problem: Problem) -> None:
+    """Refuse numbers so large that losses overflow; the zero model has the largest that a fit should ever see."""
+    if isinstance(problem.loss, Loss):
+        return  # its own values are looked at wherever it is called
+    y, s = problem.labels, problem.weights.s
+    with np.errstate(over="ignore", invalid="ignore"):
+        zeros = np.zeros_like(y)
+        each = losses.REGRESSION[problem.loss].value(zeros, y, problem.parameter)
+        if np.isfinite(each.sum() if s is None else each[s > 0] @ s[s > 0]):
+            return
+    row = int(np.argmax(np.abs(y) if s is None else np.where(s > 0, np.abs(y), 0.0)))
+    raise ValueError(
+        f"y is too large in row {row}: with numbers like {y[row] + problem.centre:.3g} the loss "
+        f"{problem.loss!r} overflows. Scale y down, e.g. with TransformedTargetRegressor and a StandardScaler."
+    )
+
+
+def with_rounded_bias(problem: Problem, fit: Fit, stop: Stop) -> Fit:
+    """The fit with the bias that is left of it in centre + b, which rounds, and the objective of that.
+
+    Far from zero the digits of b that are lost may matter.
+    """
+    b = (problem.centre + fit.w[-1]) - problem.centre
+    if b == fit.w[-1]:
+        return fit
+    w = fit.w.copy()
+    w[-1] = b
+    memory = fit.memory
+    if memory is not None and memory.running is not None:
+        memory = replace(memory, running=replace(memory.running, out=w.copy()))
+    fit = replace(fit, w=w, memory=memory)
+    if not len(fit.history):
+        return fit
+    scores = _core.scores(problem.rows, w[None, :])[:, 0]
+    values = losses.REGRESSION[problem.loss].value(scores, problem.labels, problem.parameter)
+    f = problem.lam / 2 * float(w[:-1] @ w[:-1]) + float(np.average(values, weights=problem.weights.s))
+    if abs(f - fit.objective) <= 1e-13 * abs(f):  # the order of the sum alone does as much
+        return fit
+    history = fit.history.copy()
+    history[-1, 2:] = f, min(f, fit.dual_objective)
+    enough = stop.tol * problem.at_zero
+    return replace(fit, history=history, converged=bool(history[-1, 2] - history[-1, 3] <= enough))
