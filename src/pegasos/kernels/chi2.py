@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ._base import Block, Kernel, Rows
-from .laplacian import falling
+from .laplacian import falling, rounding
 
 
 class Chi2(Kernel):
@@ -22,6 +22,9 @@ class Chi2(Kernel):
 
     def diagonal(self, A: Rows) -> Block:
         return np.ones(len(A))
+
+    def coarseness(self, X: Any) -> float:
+        return rounding(X, self.p.gamma)
 
     def is_psd(self, X: Any) -> bool:
         values = X.data if sp.issparse(X) else X

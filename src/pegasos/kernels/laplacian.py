@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import _core
 from .._rows import make_rows
-from ._base import Block, Kernel, Rows
+from ._base import TYPICAL, Block, Kernel, Rows, peak
 
 
 def falling(A: Rows, B: Rows, gamma: float, kind: str) -> Block:
@@ -17,6 +17,11 @@ def falling(A: Rows, B: Rows, gamma: float, kind: str) -> Block:
     sums = _core.pair_sums(*rows, kind, threads=2)
     sums *= -gamma
     return np.exp(sums, out=sums).astype(A.X.dtype, copy=False)
+
+
+def rounding(X: Any, gamma: float) -> float:
+    """The typical error of exp(-gamma distance) of rows in float32: sums are float64, the features are rounded."""
+    return TYPICAL * peak(X, lambda rows: 1 + gamma * np.asarray(abs(rows).sum(axis=1)).ravel())
 
 
 class Laplacian(Kernel):
@@ -30,6 +35,9 @@ class Laplacian(Kernel):
 
     def diagonal(self, A: Rows) -> Block:
         return np.ones(len(A))
+
+    def coarseness(self, X: Any) -> float:
+        return rounding(X, self.p.gamma)
 
     def is_psd(self, X: Any) -> bool:
         return True

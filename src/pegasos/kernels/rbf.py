@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ._base import Block, Kernel, Rows, products, square_norms
+from ._base import TYPICAL, Block, Kernel, Rows, peak, plain, products, square_norms
 
 
 class Rbf(Kernel):
@@ -31,7 +31,7 @@ class Rbf(Kernel):
 
     def coarseness(self, X: Any) -> float:
         """A distance is the small difference of norms that may be large."""
-        return 5e-9 * float(1 + self.p.gamma * square_norms(X).mean())
+        return TYPICAL * peak(X, lambda rows: 1 + self.p.gamma * square_norms(rows)) if plain(self.p.gamma) else np.inf
 
     def is_psd(self, X: Any) -> bool:
         return True
