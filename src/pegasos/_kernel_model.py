@@ -32,6 +32,7 @@ from .regression import PegasosRegressor
 from .solvers import SDCA, Pegasos, solver_of
 
 _EXACT = 2000  # up to so many rows kernel values are always float64
+_UNSEEN = 1e-4  # error of a prediction, relative to the labels, that is none
 
 RULES: dict[str, Rule] = {
     **{name: rule for name, rule in PegasosRegressor._rules.items() if name not in ("loss", "epsilon")},
@@ -131,6 +132,7 @@ class KernelModel(LinearModel):
         self.intercept_ = w[:, -1].copy()
         self.n_kernel_evaluations_ = matrix.evaluations
         self._fitted_kernel = matrix.kernel
+        self._score_scale = float(np.abs(problem.y).mean())
         self._set(problem, fits, names, stop)
 
     def _shape(self, w: Floats) -> None:
@@ -157,9 +159,11 @@ class KernelModel(LinearModel):
         X = validate_data(self, sound(X), reset=False, **_FORMAT)
         make_rows(X, training=False)  # refuses what is not a finite number
         kernel = self._fitted_kernel
-        rows = kernel.prepare(_tidy(X))
+        looked_up = kernel.name == "precomputed"  # values as they are, only the sums are ours
+        X = _tidy(X) if looked_up else _tidy(X).astype(self._accurate(X), copy=False)
+        rows = kernel.prepare(X)
         support = kernel.support(self.support_vectors_.astype(X.dtype, copy=False), self.support_)
-        factors = self.dual_coef_.T.astype(X.dtype)
+        factors = self.dual_coef_.T.astype(np.float64 if looked_up else X.dtype)
         out = np.tile(np.asarray(self.intercept_, dtype=np.float64), (X.shape[0], 1))
 
         def piece(lines: slice) -> None:
@@ -170,6 +174,14 @@ class KernelModel(LinearModel):
         with threadpool_limits(1, user_api="blas"):
             each_piece(X.shape[0], 512, _threads(self.n_jobs), piece, lambda: None)
         return out
+
+    def _accurate(self, X: Any) -> Any:
+        """float32 for rows in float32, if that does not show in the scores."""
+        if X.dtype != np.float32 or not len(self.support_):
+            return np.float64
+        error = max(self._fitted_kernel.coarseness(rows) for rows in (X, self.support_vectors_))
+        spread = float(np.sqrt(np.square(self.dual_coef_).sum(axis=1).max()))
+        return np.float32 if error * spread <= _UNSEEN * self._score_scale else np.float64
 
 
 def _tidy(X: Any) -> Any:

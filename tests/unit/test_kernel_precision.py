@@ -1,7 +1,11 @@
 """Kernel values as accurate as the model needs them, whatever the scale of the rows."""
 
+import warnings
+
 import numpy as np
 import pytest
+import scipy.sparse as sp
+from sklearn.exceptions import ConvergenceWarning
 
 from pegasos import KernelPegasosClassifier, kernels
 
@@ -31,3 +35,29 @@ def test_coarseness_is_that_of_the_worst_row(name):
     assert kernel.coarseness(X) > 100 * before
     X[4999] = 1e25
     assert kernel.coarseness(X) == np.inf
+
+
+def test_rows_in_float32_score_like_the_same_rows_in_float64():
+    rng = np.random.default_rng(0)
+    X = (rng.normal(size=(300, 5)) + 1000).astype(np.float32)
+    y = (X[:, 0] - 1000) * (X[:, 1] - 1000) > 0
+    model = KernelPegasosClassifier(lam=1e-3, gamma=0.5).fit(X, y)
+    np.testing.assert_allclose(model.decision_function(X), model.decision_function(X.astype(float)), atol=1e-4)
+
+
+@pytest.mark.parametrize("name", ["rbf", "linear", "poly", "cosine", "laplacian", "chi2"])
+@pytest.mark.parametrize("scale", [1e20, 1e30, 1e-30])
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_matrix])
+def test_scores_of_float32_rows_of_any_size_are_numbers(name, scale, kind):
+    X = kind((np.random.default_rng(0).uniform(size=(100, 3)) * scale).astype(np.float32))
+    y = np.arange(100) % 2
+    model = KernelPegasosClassifier(kernel=name, lam=1e-2, coef0=1.0, max_epochs=5)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        try:
+            model.fit(X, y)
+        except ValueError as refused:
+            assert "not finite" in str(refused)  # noqa: PT017  # lam would have to be larger
+            return
+    found, expected = model.decision_function(X), model.decision_function(X.astype(float))
+    np.testing.assert_allclose(found, expected, atol=1e-4)
