@@ -61,3 +61,25 @@ def test_scores_of_float32_rows_of_any_size_are_numbers(name, scale, kind):
             return
     found, expected = model.decision_function(X), model.decision_function(X.astype(float))
     np.testing.assert_allclose(found, expected, atol=1e-4)
+
+
+@pytest.mark.parametrize("name", ["rbf", "laplacian", "chi2"])
+@pytest.mark.parametrize("gamma", [1e20, 1e306])
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_matrix])
+def test_a_row_has_no_distance_to_itself(name, gamma, kind):
+    X = np.random.default_rng(0).uniform(1, 9, size=(60, 7))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        kernel = kernels.make(name, kernels.Parameters(gamma=gamma), kind(X))
+        rows = kernel.prepare(kind(X))
+        np.testing.assert_array_equal(kernel.block(rows, rows), np.eye(60))
+        model = KernelPegasosClassifier(kernel=name, gamma=gamma, lam=1e-2).fit(kind(X), X[:, 0] > 5)
+        assert model.score(kind(X), X[:, 0] > 5) == 1
+
+
+@pytest.mark.parametrize("name", ["rbf", "laplacian"])
+def test_no_value_is_above_one(name):
+    X = np.random.default_rng(0).normal(size=(200, 3)) + 1e6
+    kernel = kernels.make(name, kernels.Parameters(gamma=0.3), X)
+    rows = kernel.prepare(X)
+    assert kernel.block(rows, rows).max() == 1

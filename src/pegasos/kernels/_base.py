@@ -14,6 +14,7 @@ from ._parameters import Parameters
 
 Block = NDArray[Any]
 TYPICAL = 5e-9  # error of a float32 sum of products, relative to the largest it can be
+_SHOWS = 1e-3  # an error of an exponent that shows in the value
 _LEAST, _MOST = 1e-30, 1e36  # squares between these neither vanish nor overflow in float32
 
 
@@ -109,6 +110,20 @@ def peak(X: Any, measure: Callable[[Any], Block]) -> float:
             most = max(most, float(np.nan_to_num(measure(rows), nan=np.inf).max()))
             square = max(square, float(square_norms(rows).max()))
     return most if most < _MOST and (square == 0 or _LEAST < square < _MOST) else np.inf
+
+
+def settled(exponents: Block, scale: float, A: Rows, B: Rows, exact: Callable[[Any, Any], Block]) -> Block:
+    """Exponents of which none is above 0. Where they are the small difference of numbers up to `scale` that are so large
+    that rounding would show, those near 0 are computed pair by pair: a row has no distance to itself.
+    """
+    error = 4 * float(np.finfo(exponents.dtype).eps) * A.X.shape[1] * scale
+    if not error <= _SHOWS:
+        lines, columns = np.nonzero(~(exponents < -error))
+        size = max(1, 1_000_000 // max(1, A.X.shape[1]))
+        for i in range(0, len(lines), size):
+            some, others = lines[i : i + size], columns[i : i + size]
+            exponents[some, others] = exact(A.X[some], B.X[others])
+    return np.minimum(exponents, 0.0, out=exponents)
 
 
 def plain(factor: float) -> bool:
