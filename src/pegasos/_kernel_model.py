@@ -27,7 +27,6 @@ from ._problem import Fit, Floats, Problem, Start, Stop, solve_each
 from ._progress import Progress
 from ._rows import make_rows, sound
 from ._rules import Number, OneOf, Rule
-from ._weights import row_weights
 from .regression import PegasosRegressor
 from .solvers import SDCA, Pegasos, solver_of
 
@@ -70,10 +69,10 @@ class KernelModel(LinearModel):
         rows = make_rows(X, training=True)
         return _tidy(X), rows, np.asarray(y)
 
-    def _with_kernel(self, problem: Problem, X: Any, sample_weight: Any) -> KernelProblem:
+    def _with_kernel(self, problem: Problem, X: Any) -> KernelProblem:
         """The problem with its kernel matrix."""
         said = kernels.Parameters(self.gamma, self.degree, self.coef0, self.kernel_params)
-        kernel = kernels.make(self.kernel, said, X, row_weights(sample_weight, None, None, X.shape[0]))
+        kernel = kernels.make(self.kernel, said, X, problem.weights.s)
         if kernel.name == "precomputed":
             _check_square(X)
         dtype: type[np.floating[Any]] = np.float64

@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 from kernel_problems import FORMULAS, matrix, rows
 
-from pegasos import kernels
+from pegasos import KernelPegasosClassifier, kernels
 
 X, _ = rows(40, 5, positive=True)
 Z, _ = rows(300, 5, seed=1, positive=True)
@@ -72,3 +72,22 @@ def test_gamma_is_that_of_svc():
     assert make("rbf", np.ones((4, 2)), gamma="scale").p.gamma == 1.0
     weighted = kernels.make("rbf", kernels.Parameters(), X, np.arange(40.0))
     assert weighted.p.gamma == pytest.approx(make("rbf", np.repeat(X, np.arange(40), axis=0), gamma="scale").p.gamma)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_matrix])
+@pytest.mark.parametrize("shift", [0.0, 1e8])
+def test_the_scale_of_gamma_does_not_depend_on_where_the_rows_are(kind, shift):
+    X = np.random.default_rng(0).normal(size=(3000, 4)) + shift
+    X[:, 0] = shift  # zeros, where there is no shift
+    gamma = kernels.make("rbf", kernels.Parameters(), kind(X)).p.gamma
+    assert gamma == pytest.approx(1 / (4 * (X - shift).var()), rel=1e-6)
+
+
+def test_both_kinds_of_weights_count_for_gamma():
+    X = np.random.default_rng(0).normal(size=(60, 4)) * np.arange(1, 61)[:, None]
+    y = np.arange(60) >= 30
+    by_class = KernelPegasosClassifier(lam=1e-2, class_weight={True: 2.0}).fit(X, y)
+    by_row = KernelPegasosClassifier(lam=1e-2).fit(X, y, sample_weight=1.0 + y)
+    twice = KernelPegasosClassifier(lam=1e-2).fit(np.vstack([X, X[30:]]), np.append(y, y[30:]))
+    for model in (by_class, by_row):
+        assert model._fitted_kernel.p.gamma == pytest.approx(twice._fitted_kernel.p.gamma)

@@ -113,7 +113,7 @@ def peak(X: Any, measure: Callable[[Any], Block]) -> float:
 
 
 def settled(exponents: Block, scale: float, A: Rows, B: Rows, exact: Callable[[Any, Any], Block]) -> Block:
-    """Exponents of which none is above 0. Where they are the small difference of numbers up to `scale` that are so large
+    """Exponents of which none is above 0. Where they are the small difference of numbers up to `scale` so large
     that rounding would show, those near 0 are computed pair by pair: a row has no distance to itself.
     """
     error = 4 * float(np.finfo(exponents.dtype).eps) * A.X.shape[1] * scale
