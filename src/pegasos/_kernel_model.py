@@ -12,10 +12,10 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
-from threadpoolctl import threadpool_limits
 
 from . import _core, kernels
 from ._kernel_auto import KernelAuto
+from ._kernel_blas import single_blas
 from ._kernel_matrix import KernelMatrix
 from ._kernel_pegasos import KernelPegasos, refusals
 from ._kernel_problem import KernelProblem
@@ -95,7 +95,7 @@ class KernelModel(LinearModel):
         starts = self._starts_of(problem, len(positives))
         progress = Progress(self, names)
         # Threads are ours, each with a product of its own: those inside of BLAS wait for each other at every turn.
-        with threadpool_limits(1, user_api="blas"):
+        with single_blas():
             fits = solve_each(problem, positives, solver, stop, starts, _seed(self.random_state), 1, progress.report_of)
         progress.finish()
         return fits
@@ -170,7 +170,7 @@ class KernelModel(LinearModel):
             for i in range(0, len(self.support_), 1024):
                 out[lines] += kernel.block(some, support.take(slice(i, i + 1024))) @ factors[i : i + 1024]
 
-        with threadpool_limits(1, user_api="blas"):
+        with single_blas():
             each_piece(X.shape[0], 512, _threads(self.n_jobs), piece, lambda: None)
         return out
 
