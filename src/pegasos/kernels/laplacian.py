@@ -22,7 +22,7 @@ def falling(A: Rows, B: Rows, gamma: float, kind: str) -> Block:
         if kind == "chi squared":
             both = x + z
             apart = np.divide(apart**2, both, out=np.zeros_like(both), where=both != 0)
-        return -gamma * apart.sum(axis=1)
+        return np.asarray(-gamma * apart.sum(axis=1))
 
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
         sums *= -gamma
