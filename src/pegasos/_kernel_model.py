@@ -137,6 +137,13 @@ class KernelModel(LinearModel):
     def _shape(self, w: Floats) -> None:
         """There is no coef_: `_keep` has kept what there is."""
 
+    def _advice(self) -> str:
+        """max_epochs is looked at between working sets; a solver that gets nowhere ends before."""
+        epochs = float(np.max(self.n_iter_))
+        if epochs < self.max_epochs and self.max_time is None:
+            return f"After {epochs:.4g} epochs no step gained anything: raise lam"
+        return f"It took {epochs:.4g} epochs. {super()._advice()}"
+
     def _conclude(self, problem: Problem) -> None:
         """As for linear models, but without a bound there is none to speak of."""
         assert isinstance(problem, KernelProblem)

@@ -10,17 +10,15 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from .._rules import Number, OneOf, Rule, check
+from .._rules import Number, Rule, check
 
 
 class _Gamma:
     """'scale', 'auto' or a number."""
 
     def objection(self, value: Any) -> str | None:
-        if isinstance(value, str):
-            return OneOf(("scale", "auto")).objection(value)
-        said = Number(0.0).objection(value)
-        return None if said is None else "must be 'scale', 'auto' or a number >= 0"
+        right = value in ("scale", "auto") if isinstance(value, str) else Number(0.0).objection(value) is None
+        return None if right else "must be 'scale', 'auto' or a number >= 0"
 
 
 @dataclass(frozen=True)
@@ -55,6 +53,9 @@ def resolve(
             raise ValueError(
                 f"kernel_params has the entry {key!r}, which this kernel does not take; it takes: {known}."
             )
+    psd = (said or {}).get("psd", False)
+    if not isinstance(psd, bool | np.bool_):
+        raise ValueError(f"kernel_params['psd'] must be True or False, got {psd!r}.")
     gamma = _gamma(given.gamma, X, s) if "gamma" in takes else 0.0
     return replace(given, gamma=gamma, kernel_params=dict(said or {}))
 
