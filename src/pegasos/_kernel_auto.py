@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
@@ -33,10 +34,19 @@ class KernelAscent:
                 self._note(journal, start.steps)
         except KeyboardInterrupt as error:
             journal.error = error
-        point = self.point
+        point = self._or_zero(problem, journal, start.steps) if not journal.error and not stop.halt[0] else self.point
         steps = (start.steps + self.visits, self.visits / problem.m)
-        memory = Memory(point.a, problem.lam) if stop.remember else None
+        memory = Memory(self.point.a, problem.lam) if stop.remember else None
         return journal.fit(problem.p * point.a, point.bias, steps, memory)
+
+    def _or_zero(self, problem: KernelProblem, journal: Journal, steps: int) -> Point:
+        """The point reached, or zero if that is better, which happens far from the optimum."""
+        zero, objective, dual = Point(problem, np.zeros(problem.matrix.m), np.zeros(problem.matrix.m)).certified()
+        if not problem.matrix.psd or not journal.lines or not journal.lines[-1][2] > objective:
+            return self.point
+        with suppress(Enough):  # the listener's objection is in the journal
+            journal.note(steps + self.visits, objective, dual, zero.disagreement())
+        return zero
 
     def _run(self, problem: KernelProblem, stop: Stop, journal: Journal, seed: int, steps: int) -> None:
         raise NotImplementedError

@@ -32,6 +32,7 @@ class Block:
         self.outside = float(problem.p @ point.a) - float(self.p @ self.a)  # of sum_i p_i a_i
         self.b = point.b
         self.visits = 0
+        self._hold = 1.0  # how much more than usual proximal steps are held back
         self._begun = self.a.copy()
         self._typical = max(float(np.mean(problem.matrix.diagonal[chosen])), 1e-300)
 
@@ -49,18 +50,21 @@ class Block:
         excess = abs(self.outside + float(self.p @ a)) if self.problem.free_bias else 0.0
         return self.problem.lam * (left + excess)
 
-    def solve(self, target: float, most: int = 100) -> None:
+    def solve(self, target: float, most: int = 1000) -> None:
         """Bring the gap below target, or to where it does not fall any more."""
         best, stalled, before = np.inf, 0, np.inf
         for _ in range(most):
             self.sweep(target)
             gap = self.gap()
+            forward = False
             if gap > max(target, 0.3 * before):  # sweeps alone would take long
-                self._newton()
+                forward = self._newton()
                 gap = self.gap()
             before = gap
-            stalled = stalled + 1 if gap > 0.9 * best else 0
+            stalled = stalled + 1 if gap > 0.9 * best and not forward else 0
             best = min(best, gap)
+            if self.visits >= self.journal.most_epochs * self.problem.m:
+                return
             if gap <= target or stalled >= (3 if best < 1e-12 * self.problem.at_zero else 12):
                 return
 
@@ -115,17 +119,30 @@ class Block:
             self.journal.poll()
         return product + self.problem.offset * float(x.sum())
 
-    def _newton(self) -> None:
-        """A proximal step, kept if it is one forward."""
+    def _newton(self) -> bool:
+        """A proximal step, kept if it is one forward; otherwise the next one is held back more. Whether the dual
+        objective has gained a share of what there is to gain: the gap itself may rise on the way.
+        """
         q = np.maximum(self.p * self._typical, 1e-300)
         answer, softness = self.labelled.respond(self.p, self.a, self.score, q)
         left = (np.abs(answer - self.a) * q / self.p)[softness > 0]
         # rho follows the gradient that is left on the free rows: they then stay free, whatever the rank of K.
         rho = min(max(4 * float(left.mean()) if len(left) else np.inf, 1e-13 * self._typical), self._typical)
+        rho *= self._hold
         step = ProximalStep(self, np.maximum(rho * self.p, 1e-300))
         step.run()
         self.visits += step.visits
         a = self.labelled.feasible(step.x / self.p)
         score = step.score + self.times(self.p * a - step.x)
-        if self._gap_of(a, score) < self.gap():
-            self.a, self.score, self.b = a, score, self.b + step.shift
+        gap, gain = self.gap(), self.problem.lam * self._gain(a, score)
+        if self._gap_of(a, score) >= gap and not gain > 0:
+            self._hold *= 10.0
+            return False
+        self._hold = max(1.0, self._hold / 3)
+        self.a, self.score, self.b = a, score, self.b + step.shift
+        return gain > 1e-3 * gap
+
+    def _gain(self, a: Floats, score: Floats) -> float:
+        """Of the dual objective, by new dual variables with their scores."""
+        conjugates = self.labelled.conjugates(a) - self.labelled.conjugates(self.a)
+        return -float(self.p @ conjugates) - float((self.p * (a - self.a)) @ (score + self.score)) / 2

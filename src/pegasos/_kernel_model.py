@@ -12,10 +12,10 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
-from threadpoolctl import threadpool_limits
 
 from . import _core, kernels
 from ._kernel_auto import KernelAuto
+from ._kernel_blas import single_blas
 from ._kernel_matrix import KernelMatrix
 from ._kernel_pegasos import KernelPegasos, refusals
 from ._kernel_problem import KernelProblem
@@ -27,11 +27,11 @@ from ._problem import Fit, Floats, Problem, Start, Stop, solve_each
 from ._progress import Progress
 from ._rows import make_rows, sound
 from ._rules import Number, OneOf, Rule
-from ._weights import row_weights
 from .regression import PegasosRegressor
 from .solvers import SDCA, Pegasos, solver_of
 
 _EXACT = 2000  # up to so many rows kernel values are always float64
+_UNSEEN = 1e-4  # error of a prediction, relative to the labels, that is none
 
 RULES: dict[str, Rule] = {
     **{name: rule for name, rule in PegasosRegressor._rules.items() if name not in ("loss", "epsilon")},
@@ -69,10 +69,10 @@ class KernelModel(LinearModel):
         rows = make_rows(X, training=True)
         return _tidy(X), rows, np.asarray(y)
 
-    def _with_kernel(self, problem: Problem, X: Any, sample_weight: Any) -> KernelProblem:
+    def _with_kernel(self, problem: Problem, X: Any) -> KernelProblem:
         """The problem with its kernel matrix."""
         said = kernels.Parameters(self.gamma, self.degree, self.coef0, self.kernel_params)
-        kernel = kernels.make(self.kernel, said, X, row_weights(sample_weight, None, None, X.shape[0]))
+        kernel = kernels.make(self.kernel, said, X, problem.weights.s)
         if kernel.name == "precomputed":
             _check_square(X)
         dtype: type[np.floating[Any]] = np.float64
@@ -95,7 +95,7 @@ class KernelModel(LinearModel):
         starts = self._starts_of(problem, len(positives))
         progress = Progress(self, names)
         # Threads are ours, each with a product of its own: those inside of BLAS wait for each other at every turn.
-        with threadpool_limits(1, user_api="blas"):
+        with single_blas():
             fits = solve_each(problem, positives, solver, stop, starts, _seed(self.random_state), 1, progress.report_of)
         progress.finish()
         return fits
@@ -131,10 +131,18 @@ class KernelModel(LinearModel):
         self.intercept_ = w[:, -1].copy()
         self.n_kernel_evaluations_ = matrix.evaluations
         self._fitted_kernel = matrix.kernel
+        self._score_scale = float(np.abs(problem.y).mean())
         self._set(problem, fits, names, stop)
 
     def _shape(self, w: Floats) -> None:
         """There is no coef_: `_keep` has kept what there is."""
+
+    def _advice(self) -> str:
+        """max_epochs is looked at between working sets; a solver that gets nowhere ends before."""
+        epochs = float(np.max(self.n_iter_))
+        if epochs < self.max_epochs and self.max_time is None:
+            return f"After {epochs:.4g} epochs no step gained anything: raise lam"
+        return f"It took {epochs:.4g} epochs. {super()._advice()}"
 
     def _conclude(self, problem: Problem) -> None:
         """As for linear models, but without a bound there is none to speak of."""
@@ -157,9 +165,11 @@ class KernelModel(LinearModel):
         X = validate_data(self, sound(X), reset=False, **_FORMAT)
         make_rows(X, training=False)  # refuses what is not a finite number
         kernel = self._fitted_kernel
-        rows = kernel.prepare(_tidy(X))
+        looked_up = kernel.name == "precomputed"  # values as they are, only the sums are ours
+        X = _tidy(X) if looked_up else _tidy(X).astype(self._accurate(X), copy=False)
+        rows = kernel.prepare(X)
         support = kernel.support(self.support_vectors_.astype(X.dtype, copy=False), self.support_)
-        factors = self.dual_coef_.T.astype(X.dtype)
+        factors = self.dual_coef_.T.astype(np.float64 if looked_up else X.dtype)
         out = np.tile(np.asarray(self.intercept_, dtype=np.float64), (X.shape[0], 1))
 
         def piece(lines: slice) -> None:
@@ -167,9 +177,17 @@ class KernelModel(LinearModel):
             for i in range(0, len(self.support_), 1024):
                 out[lines] += kernel.block(some, support.take(slice(i, i + 1024))) @ factors[i : i + 1024]
 
-        with threadpool_limits(1, user_api="blas"):
+        with single_blas():
             each_piece(X.shape[0], 512, _threads(self.n_jobs), piece, lambda: None)
         return out
+
+    def _accurate(self, X: Any) -> Any:
+        """float32 for rows in float32, if that does not show in the scores."""
+        if X.dtype != np.float32 or not len(self.support_):
+            return np.float64
+        error = max(self._fitted_kernel.coarseness(rows) for rows in (X, self.support_vectors_))
+        spread = float(np.sqrt(np.square(self.dual_coef_).sum(axis=1).max()))
+        return np.float32 if error * spread <= _UNSEEN * self._score_scale else np.float64
 
 
 def _tidy(X: Any) -> Any:

@@ -136,6 +136,7 @@ class Journal:
 
     def __init__(self, problem: KernelProblem, stop: Stop) -> None:
         self._stop, self._problem = stop, problem
+        self.most_epochs = stop.max_epochs
         self.tol = stop.tol * problem.at_zero
         self.lines: list[tuple[float, int, float, float]] = []
         self.converged = False

@@ -152,6 +152,10 @@ class LinearModel(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]  #
         """Models as rows, the bias last, to coef_ and intercept_."""
         self.coef_, self.intercept_ = np.ascontiguousarray(w[:, :-1]), w[:, -1].copy()
 
+    def _advice(self) -> str:
+        """What would let the solver go on."""
+        return f"Raise max_epochs={self.max_epochs}" + (f" or max_time={self.max_time}" if self.max_time else "")
+
     def _conclude(self, problem: Problem) -> None:
         """Print the summary and warn about what was not reached, with the numbers."""
         if isinstance(problem.loss, Loss) and problem.loss.conjugate is None:
@@ -167,10 +171,9 @@ class LinearModel(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]  #
             print(f"[pegasos] {'converged' if self.converged_ else 'not converged'}: {said}.{note}")
         if surprised:
             which = f" for {np.sum(gaps > allowed)} of {len(gaps)} classes" if len(gaps) > 1 else ""
-            limit = f"max_epochs={self.max_epochs}" + (f" or max_time={self.max_time}" if self.max_time else "")
             scaled = "the features and y" if problem.is_regression else "the features"
             warnings.warn(
-                f"not converged{which}: the objective is {said}. Raise {limit}, raise tol, or scale {scaled} "
+                f"not converged{which}: the objective is {said}. {self._advice()}, raise tol, or scale {scaled} "
                 f"(StandardScaler, Normalizer).{note}",
                 ConvergenceWarning,
                 stacklevel=_caller(),

@@ -180,7 +180,7 @@ class KernelPegasosClassifier(ClassifierMixin, KernelModel):  # type: ignore[mis
         check_classes(classes, codes, weights.listed)
         costs_of(self, len(classes))  # refuses any: these losses have none
         plain = Problem(rows, codes, weights, float(self.lam), self.loss, self.bias)
-        problem = self._with_kernel(plain, X, sample_weight)
+        problem = self._with_kernel(plain, X)
         names = [str(label) for label in classes] if len(classes) > 2 else [""]
         fits = self._solve_kernel(problem, names, stop)
         self.classes_ = classes

@@ -124,7 +124,7 @@ class KernelPegasosRegressor(RegressorMixin, KernelModel):  # type: ignore[misc]
         numbers = np.require(y, dtype=np.float64, requirements=["C", "A"])
         weights = Weights.of(row_weights(sample_weight, None, None, len(numbers)), len(numbers))
         plain = Problem(rows, numbers, weights, float(self.lam), self.loss, self.bias, parameter=float(self.epsilon))
-        problem = self._with_kernel(plain, X, sample_weight)
+        problem = self._with_kernel(plain, X)
         self._keep(X, problem, self._solve_kernel(problem, [""], stop), np.empty(0), stop)
         return self
 

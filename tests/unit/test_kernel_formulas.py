@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from kernel_problems import FORMULAS, matrix, rows
+from sklearn.exceptions import ConvergenceWarning
 
-from pegasos import kernels
+from pegasos import KernelPegasosClassifier, kernels
 
 X, _ = rows(40, 5, positive=True)
 Z, _ = rows(300, 5, seed=1, positive=True)
@@ -72,3 +73,70 @@ def test_gamma_is_that_of_svc():
     assert make("rbf", np.ones((4, 2)), gamma="scale").p.gamma == 1.0
     weighted = kernels.make("rbf", kernels.Parameters(), X, np.arange(40.0))
     assert weighted.p.gamma == pytest.approx(make("rbf", np.repeat(X, np.arange(40), axis=0), gamma="scale").p.gamma)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_matrix])
+@pytest.mark.parametrize("shift", [0.0, 1e8])
+def test_the_scale_of_gamma_does_not_depend_on_where_the_rows_are(kind, shift):
+    X = np.random.default_rng(0).normal(size=(3000, 4)) + shift
+    X[:, 0] = shift  # zeros, where there is no shift
+    gamma = kernels.make("rbf", kernels.Parameters(), kind(X)).p.gamma
+    assert gamma == pytest.approx(1 / (4 * (X - shift).var()), rel=1e-6)
+
+
+def test_both_kinds_of_weights_count_for_gamma():
+    X = np.random.default_rng(0).normal(size=(60, 4)) * np.arange(1, 61)[:, None]
+    y = np.arange(60) >= 30
+    by_class = KernelPegasosClassifier(lam=1e-2, class_weight={True: 2.0}).fit(X, y)
+    by_row = KernelPegasosClassifier(lam=1e-2).fit(X, y, sample_weight=1.0 + y)
+    twice = KernelPegasosClassifier(lam=1e-2).fit(np.vstack([X, X[30:]]), np.append(y, y[30:]))
+    for model in (by_class, by_row):
+        assert model._fitted_kernel.p.gamma == pytest.approx(twice._fitted_kernel.p.gamma)
+
+
+@pytest.mark.parametrize("psd", ["no", 1, None])
+def test_psd_is_true_or_false(psd):
+    with pytest.raises(ValueError, match=r"'psd'.* must be True or False"):
+        kernels.make("precomputed", kernels.Parameters(kernel_params={"psd": psd}), np.eye(3))
+
+
+def test_what_is_wrong_with_gamma_mentions_numbers():
+    with pytest.raises(ValueError, match="or a number >= 0, got 'foo'"):
+        kernels.make("rbf", kernels.Parameters(gamma="foo"), X)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_matrix])
+def test_chi2_names_the_negative_value(kind):
+    A = X.copy()
+    A[7, 3] = -2.5
+    with pytest.raises(ValueError, match=r"row 7 has -2\.5 in column 3"):
+        KernelPegasosClassifier(kernel="chi2").fit(kind(A), np.arange(len(A)) % 2)
+
+
+def test_a_function_that_returns_nan_is_told_so():
+    with pytest.raises(ValueError, match="kernel function returned nan"):
+        KernelPegasosClassifier(kernel=lambda A, B: np.full((len(A), len(B)), np.nan)).fit(X, np.arange(len(X)) % 2)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_matrix])
+def test_a_function_may_write_to_its_rows(kind):
+    def kernel(A, B, writes):
+        values = kernels.dense(A @ B.T)
+        if writes:
+            (A.data if sp.issparse(A) else A)[:] = 0
+            (B.data if sp.issparse(B) else B)[:] = 0
+        return values
+
+    data, y = kind(X), np.arange(len(X)) % 2
+    model = KernelPegasosClassifier(kernel=kernel, lam=0.1, random_state=0)
+    scores = [
+        model.set_params(kernel_params={"psd": True, "writes": writes}).fit(data, y).decision_function(data)
+        for writes in (False, True)
+    ]
+    np.testing.assert_array_equal(*scores)
+    np.testing.assert_array_equal(kernels.dense(data), X)
+
+
+def test_the_warning_says_how_many_epochs_it_took():
+    with pytest.warns(ConvergenceWarning, match=r"It took [0-9.]+ epochs. Raise max_epochs=1,"):
+        KernelPegasosClassifier(lam=1e-9, max_epochs=1).fit(X, np.arange(len(X)) % 2)

@@ -92,7 +92,7 @@ REFUSED = [
     ({"kernel": "gauss"}, "kernel must be 'chi2' or .*, got 'gauss'"),
     ({"kernel": 3}, "kernel must be"),
     ({"gamma": -1}, "gamma must be 'scale', 'auto' or a number >= 0, got -1"),
-    ({"gamma": "big"}, "gamma must be 'scale' or 'auto', got 'big'"),
+    ({"gamma": "big"}, "gamma must be 'scale', 'auto' or a number >= 0, got 'big'"),
     ({"degree": "3"}, "degree must be a number >= 0, got '3'"),
     ({"coef0": np.nan}, "coef0 must be a number"),
     ({"kernel_params": [1]}, "kernel_params must be None or a dict"),

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 from kernel_problems import FORMULAS, classifier, matrix, rows
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC, SVR
 
-from pegasos import KernelPegasosRegressor, losses
+from pegasos import KernelPegasosClassifier, KernelPegasosRegressor, losses
 
 HINGE = losses.CLASSIFICATION["hinge"]
 PSD = [name for name in FORMULAS if name != "sigmoid"]
@@ -46,3 +47,32 @@ def test_the_optimum_is_that_of_svr():
         theirs = lam / 2 * c @ K @ c + np.maximum(0, np.abs(svr.predict(K) - y) - 0.05).mean()
         assert theirs - 1e-6 <= ours.objective_ <= theirs + 1e-9
         np.testing.assert_allclose(ours.predict(X), svr.predict(K), atol=1e-3)
+
+
+def overlapping(m=200):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(m, 3))
+    return X, X[:, 0] + 0.7 * rng.normal(size=m) > 0
+
+
+@pytest.mark.parametrize("bias", ["none", "regularized", "free"])
+@pytest.mark.parametrize("lam", [1e-6, 1e-8, 1e-10])
+def test_a_tiny_lam_is_solved_too(lam, bias):
+    X, y = overlapping()
+    model = KernelPegasosClassifier(lam=lam, bias=bias, random_state=0).fit(X, y)
+    assert model.gap_ <= 1e-9
+    assert lam > 1e-7 or model.score(X, y) == 1
+
+
+@pytest.mark.parametrize("solver", ["auto", "sdca"])
+@pytest.mark.parametrize("bias", ["none", "free"])
+def test_no_model_is_worse_than_zero(solver, bias):
+    X, y = overlapping()
+    with pytest.warns(ConvergenceWarning):
+        model = KernelPegasosClassifier(lam=1e-9, bias=bias, solver=solver, max_epochs=1, random_state=0).fit(X, y)
+    assert model.objective_ <= 1
+    label, score = np.where(y, 1, -1), model.decision_function(X)
+    c = model.dual_coef_[0]
+    square = c @ (score - model.intercept_[0])[model.support_]
+    assert 0.5e-9 * square + np.maximum(0, 1 - label * score).mean() == pytest.approx(model.objective_, rel=1e-6)
+    assert model.gap_ == pytest.approx(model.objective_ - model.dual_objective_)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -12,6 +13,9 @@ from numpy.typing import NDArray
 from ._parameters import Parameters
 
 Block = NDArray[Any]
+TYPICAL = 5e-9  # error of a float32 sum of products, relative to the largest it can be
+_SHOWS = 1e-3  # an error of an exponent that shows in the value
+_LEAST, _MOST = 1e-30, 1e36  # squares between these neither vanish nor overflow in float32
 
 
 @dataclass(frozen=True)
@@ -65,8 +69,8 @@ class Kernel:
         return np.concatenate(pieces).astype(np.float64)
 
     def coarseness(self, X: Any) -> float:
-        """The typical error of a value in float32."""
-        return 5e-9 * float(np.abs(self.diagonal(self.prepare(X[:1000]))).max())
+        """The typical error of a value in float32, on the worst of the rows; infinite beyond its range."""
+        return TYPICAL * peak(X, lambda rows: np.abs(self.diagonal(self.prepare(rows))))
 
     def is_psd(self, X: Any) -> bool:
         """Whether every kernel matrix is positive semi-definite, with these parameters, on rows like those of X."""
@@ -93,8 +97,38 @@ def products(A: Any, B: Any) -> Block:
 def square_norms(X: Any) -> Block:
     """The squared norm of every row, in float64."""
     if sp.issparse(X):
-        return np.asarray(X.multiply(X).astype(np.float64).sum(axis=1)).ravel()
+        return np.asarray(X.astype(np.float64).power(2).sum(axis=1)).ravel()
     return np.asarray(np.einsum("ij,ij->i", X, X, dtype=np.float64))
+
+
+def peak(X: Any, measure: Callable[[Any], Block]) -> float:
+    """The largest measure of a row; infinite if the values, or what they are made of, leave the range of float32."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        most = square = 0.0
+        for i in range(0, X.shape[0], 1024):
+            rows = X[i : i + 1024].astype(np.float64)
+            most = max(most, float(np.nan_to_num(measure(rows), nan=np.inf).max()))
+            square = max(square, float(square_norms(rows).max()))
+    return most if most < _MOST and (square == 0 or _LEAST < square < _MOST) else np.inf
+
+
+def settled(exponents: Block, scale: float, A: Rows, B: Rows, exact: Callable[[Any, Any], Block]) -> Block:
+    """Exponents of which none is above 0. Where they are the small difference of numbers up to `scale` so large
+    that rounding would show, those near 0 are computed pair by pair: a row has no distance to itself.
+    """
+    error = 4 * float(np.finfo(exponents.dtype).eps) * A.X.shape[1] * scale
+    if not error <= _SHOWS:
+        lines, columns = np.nonzero(~(exponents < -error))
+        size = max(1, 1_000_000 // max(1, A.X.shape[1]))
+        for i in range(0, len(lines), size):
+            some, others = lines[i : i + size], columns[i : i + size]
+            exponents[some, others] = exact(A.X[some], B.X[others])
+    return np.minimum(exponents, 0.0, out=exponents)
+
+
+def plain(factor: float) -> bool:
+    """Whether float32 has the factor, and products with it."""
+    return factor == 0 or _LEAST < abs(factor) < 1 / _LEAST
 
 
 def dense(X: Any) -> Block:

@@ -22,7 +22,8 @@ class CallableKernel(Kernel):
         self._options = {key: value for key, value in (parameters.kernel_params or {}).items() if key != "psd"}
 
     def block(self, A: Rows, B: Rows) -> Block:
-        found = self._function(A.X, B.X, **self._options)
+        # Copies: a function that writes to its rows must not change the data, and some functions refuse read-only ones.
+        found = self._function(A.X.copy(), B.X.copy(), **self._options)
         try:
             values = np.array(found, dtype=A.X.dtype, order="C")
         except (TypeError, ValueError):
@@ -32,6 +33,9 @@ class CallableKernel(Kernel):
                 f"the kernel function returned an array of shape {values.shape} for blocks of {len(A)} and {len(B)} "
                 f"rows; it must be ({len(A)}, {len(B)})."
             )
+        if not np.isfinite(values).all():
+            wrong = values[~np.isfinite(values)][0]
+            raise ValueError(f"the kernel function returned {wrong} for a pair of rows; it must return finite numbers.")
         return values
 
     def is_psd(self, X: Any) -> bool:

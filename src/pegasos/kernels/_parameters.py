@@ -10,17 +10,15 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from .._rules import Number, OneOf, Rule, check
+from .._rules import Number, Rule, check
 
 
 class _Gamma:
     """'scale', 'auto' or a number."""
 
     def objection(self, value: Any) -> str | None:
-        if isinstance(value, str):
-            return OneOf(("scale", "auto")).objection(value)
-        said = Number(0.0).objection(value)
-        return None if said is None else "must be 'scale', 'auto' or a number >= 0"
+        right = value in ("scale", "auto") if isinstance(value, str) else Number(0.0).objection(value) is None
+        return None if right else "must be 'scale', 'auto' or a number >= 0"
 
 
 @dataclass(frozen=True)
@@ -55,6 +53,9 @@ def resolve(
             raise ValueError(
                 f"kernel_params has the entry {key!r}, which this kernel does not take; it takes: {known}."
             )
+    psd = (said or {}).get("psd", False)
+    if not isinstance(psd, bool | np.bool_):
+        raise ValueError(f"kernel_params['psd'] must be True or False, got {psd!r}.")
     gamma = _gamma(given.gamma, X, s) if "gamma" in takes else 0.0
     return replace(given, gamma=gamma, kernel_params=dict(said or {}))
 
@@ -70,15 +71,27 @@ def _gamma(given: Any, X: Any, s: NDArray[np.float64] | None) -> float:
 
 
 def _variance(X: Any, s: NDArray[np.float64] | None) -> float:
-    """Of all entries together, as SVC's gamma="scale" takes it; a row of weight 2 counts like the row twice."""
-    share = np.full(X.shape[0], 1.0 / X.shape[0]) if s is None else s / s.sum()
-    mean = float(share @ _row_means(X))
-    return max(0.0, float(share @ _row_means(X, 2) - mean**2))
+    """Of all entries together, as SVC's gamma="scale" takes it; a row of weight 2 counts like the row twice.
+
+    The mean is taken first: the mean square of numbers far from zero says little about how far apart they are.
+    """
+    m, d = X.shape[0], max(1, int(X.shape[1]))
+    share = np.full(m, 1.0 / m) if s is None else s / s.sum()
+    with np.errstate(over="ignore", invalid="ignore"):
+        guess = float(share @ _row_sums(X, 0.0, 1)) / d
+        off = float(share @ _row_sums(X, guess, 1)) / d  # what rounding has left
+        return max(0.0, float(share @ _row_sums(X, guess, 2)) / d - off**2)
 
 
-def _row_means(X: Any, power: int = 1) -> NDArray[np.float64]:
-    if sp.issparse(X):
-        sums = np.asarray(X.astype(np.float64).power(power).sum(axis=1)).ravel()
-    else:
-        sums = np.einsum("ij,ij->i", X, X, dtype=np.float64) if power == 2 else X.sum(axis=1, dtype=np.float64)
-    return np.asarray(sums, dtype=np.float64) / int(X.shape[1])
+def _row_sums(X: Any, centre: float, power: int) -> NDArray[np.float64]:
+    """sum_j (x_j - centre)^power of every row; sparse rows have zeros that are not written down."""
+    out = np.empty(X.shape[0])
+    for i in range(0, X.shape[0], 1024):
+        rows = X[i : i + 1024].astype(np.float64)
+        if sp.issparse(rows):
+            absent = X.shape[1] - np.diff(rows.indptr)
+            rows.data = (rows.data - centre) ** power
+            out[i : i + 1024] = np.asarray(rows.sum(axis=1)).ravel() + absent * (0.0 - centre) ** power
+        else:
+            out[i : i + 1024] = ((rows - centre) ** power).sum(axis=1)
+    return out

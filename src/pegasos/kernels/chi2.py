@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ._base import Block, Kernel, Rows
-from .laplacian import falling
+from .laplacian import falling, rounding
 
 
 class Chi2(Kernel):
@@ -17,11 +17,27 @@ class Chi2(Kernel):
     name = "chi2"
     takes = ("gamma",)
 
+    def prepare(self, X: Any) -> Rows:
+        values = X.data if sp.issparse(X) else X
+        if values.size and values.min() < 0:
+            where = X.tocoo() if sp.issparse(X) else None
+            if where is not None:
+                first = int(np.flatnonzero(where.data < 0)[0])
+                row, column, value = where.row[first], where.col[first], where.data[first]
+            else:
+                row, column = np.argwhere(X < 0)[0]
+                value = X[row, column]
+            raise ValueError(f"kernel='chi2' takes no negative values, but row {row} has {value:g} in column {column}.")
+        return Rows(X)
+
     def block(self, A: Rows, B: Rows) -> Block:
         return falling(A, B, self.p.gamma, "chi squared")
 
     def diagonal(self, A: Rows) -> Block:
         return np.ones(len(A))
+
+    def coarseness(self, X: Any) -> float:
+        return rounding(X, self.p.gamma)
 
     def is_psd(self, X: Any) -> bool:
         values = X.data if sp.issparse(X) else X

@@ -6,7 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from ._base import Block, Kernel, Rows, products, square_norms
+from ._base import TYPICAL, Block, Kernel, Rows, peak, products, square_norms
+
+
+def _inverse(squares: Block) -> Block:
+    return np.asarray(1 / np.where(squares > 0, squares, 1.0))
 
 
 class Cosine(Kernel):
@@ -25,6 +29,12 @@ class Cosine(Kernel):
         values *= A.facts[:, None]
         values *= B.facts[None, :]
         return values
+
+    def coarseness(self, X: Any) -> float:
+        """Every row is scaled to length 1: the smallest one must be in the range of float32, too."""
+        with np.errstate(divide="ignore", over="ignore"):
+            shortest = peak(X, lambda rows: _inverse(square_norms(rows)))
+        return TYPICAL if shortest < 1e30 else np.inf
 
     def is_psd(self, X: Any) -> bool:
         return True

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ._base import Block, Kernel, Rows, products
+import numpy as np
+
+from ._base import Block, Kernel, Rows, plain, products
 
 
 class Poly(Kernel):
@@ -19,6 +21,9 @@ class Poly(Kernel):
         values += self.p.coef0
         values **= int(self.p.degree) if self.p.degree == int(self.p.degree) else self.p.degree
         return values
+
+    def coarseness(self, X: Any) -> float:
+        return super().coarseness(X) if plain(self.p.gamma) else np.inf
 
     def is_psd(self, X: Any) -> bool:
         """A sum of products of inner products with positive factors; a fractional power need not be one."""

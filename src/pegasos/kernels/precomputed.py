@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._base import Block, Kernel, Rows, dense
+from ._base import TYPICAL, Block, Kernel, Rows, dense, peak
 
 
 @dataclass(frozen=True)
@@ -43,6 +43,9 @@ class Precomputed(Kernel):
 
     def diagonal(self, A: Rows) -> Block:
         return np.asarray(A.X.diagonal(), dtype=np.float64)
+
+    def coarseness(self, X: Any) -> float:
+        return TYPICAL * peak(X.diagonal()[:, None], lambda values: np.abs(values).ravel())
 
     def is_psd(self, X: Any) -> bool:
         return self.p.psd

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ._base import Block, Kernel, Rows, products
+from ._base import TYPICAL, Block, Kernel, Rows, peak, plain, products, square_norms
 
 
 class Sigmoid(Kernel):
@@ -20,6 +20,10 @@ class Sigmoid(Kernel):
         values *= self.p.gamma
         values += self.p.coef0
         return np.tanh(values, out=values)
+
+    def coarseness(self, X: Any) -> float:
+        """tanh passes an error of its argument on."""
+        return TYPICAL * peak(X, lambda rows: 1 + self.p.gamma * square_norms(rows)) if plain(self.p.gamma) else np.inf
 
     def is_psd(self, X: Any) -> bool:
         return False

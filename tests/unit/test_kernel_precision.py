@@ -1,0 +1,85 @@
+"""Kernel values as accurate as the model needs them, whatever the scale of the rows."""
+
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.exceptions import ConvergenceWarning
+
+from pegasos import KernelPegasosClassifier, kernels
+
+
+def two_scales():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(4000, 5))
+    y = np.where(X[:, 0] * X[:, 1] + 0.5 * rng.normal(size=4000) > 0, 1, -1)
+    X[:1000] *= 1e-4
+    X[1000:] *= 100
+    return X, y
+
+
+def test_rows_far_down_decide_on_the_precision_too():
+    X, y = two_scales()
+    model = KernelPegasosClassifier(kernel="linear", lam=1e-4, random_state=0).fit(X, y)
+    assert model.dual_objective_ <= 0.98977 + 1e-5  # the minimum
+    assert model.objective_ >= 0.98977 - 1e-5
+
+
+@pytest.mark.parametrize("name", [name for name in kernels.names() if name not in ("precomputed", "cosine")])
+def test_coarseness_is_that_of_the_worst_row(name):
+    X = np.ones((5000, 3))
+    kernel = kernels.make(name, kernels.Parameters(gamma=0.5, coef0=1.0), X)
+    before = kernel.coarseness(X)
+    X[4999] = 1e4
+    assert kernel.coarseness(X) > 100 * before
+    X[4999] = 1e25
+    assert kernel.coarseness(X) == np.inf
+
+
+def test_rows_in_float32_score_like_the_same_rows_in_float64():
+    rng = np.random.default_rng(0)
+    X = (rng.normal(size=(300, 5)) + 1000).astype(np.float32)
+    y = (X[:, 0] - 1000) * (X[:, 1] - 1000) > 0
+    model = KernelPegasosClassifier(lam=1e-3, gamma=0.5).fit(X, y)
+    np.testing.assert_allclose(model.decision_function(X), model.decision_function(X.astype(float)), atol=1e-4)
+
+
+@pytest.mark.parametrize("name", ["rbf", "linear", "poly", "cosine", "laplacian", "chi2"])
+@pytest.mark.parametrize("scale", [1e20, 1e30, 1e-30])
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_matrix])
+def test_scores_of_float32_rows_of_any_size_are_numbers(name, scale, kind):
+    X = kind((np.random.default_rng(0).uniform(size=(100, 3)) * scale).astype(np.float32))
+    y = np.arange(100) % 2
+    model = KernelPegasosClassifier(kernel=name, lam=1e-2, coef0=1.0, max_epochs=5)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        try:
+            model.fit(X, y)
+        except ValueError as refused:
+            assert "not finite" in str(refused)  # noqa: PT017  # lam would have to be larger
+            return
+    found, expected = model.decision_function(X), model.decision_function(X.astype(float))
+    np.testing.assert_allclose(found, expected, atol=1e-4)
+
+
+@pytest.mark.parametrize("name", ["rbf", "laplacian", "chi2"])
+@pytest.mark.parametrize("gamma", [1e20, 1e306])
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_matrix])
+def test_a_row_has_no_distance_to_itself(name, gamma, kind):
+    X = np.random.default_rng(0).uniform(1, 9, size=(60, 7))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        kernel = kernels.make(name, kernels.Parameters(gamma=gamma), kind(X))
+        rows = kernel.prepare(kind(X))
+        np.testing.assert_array_equal(kernel.block(rows, rows), np.eye(60))
+        model = KernelPegasosClassifier(kernel=name, gamma=gamma, lam=1e-2).fit(kind(X), X[:, 0] > 5)
+        assert model.score(kind(X), X[:, 0] > 5) == 1
+
+
+@pytest.mark.parametrize("name", ["rbf", "laplacian"])
+def test_no_value_is_above_one(name):
+    X = np.random.default_rng(0).normal(size=(200, 3)) + 1e6
+    kernel = kernels.make(name, kernels.Parameters(gamma=0.3), X)
+    rows = kernel.prepare(X)
+    assert kernel.block(rows, rows).max() == 1
