@@ -123,7 +123,9 @@ def settled(exponents: Block, scale: float, A: Rows, B: Rows, exact: Callable[[A
         for i in range(0, len(lines), size):
             some, others = lines[i : i + size], columns[i : i + size]
             exponents[some, others] = exact(A.X[some], B.X[others])
-    return np.minimum(exponents, 0.0, out=exponents)
+    if exponents.max(initial=0.0) > 0:  # to look is faster than to clip
+        np.minimum(exponents, 0.0, out=exponents)
+    return exponents
 
 
 def plain(factor: float) -> bool:
