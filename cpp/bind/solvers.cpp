@@ -135,6 +135,7 @@ void bind_solvers(nb::module_& m) {
       .def_rw("tol", &DualOptions::tol)
       .def_rw("max_epochs", &DualOptions::max_epochs)
       .def_rw("replicas", &DualOptions::replicas)
+      .def_rw("new_lam", &DualOptions::new_lam)
       .def_rw("or_zero", &DualOptions::or_zero);
 
   nb::class_<PyDual>(m, "Dual")

@@ -19,6 +19,7 @@ struct DualOptions {
   double tol = 0;              // absolute
   double max_epochs = 0;
   int replicas = 2;      // at most; 1 is for comparison
+  bool new_lam = false;  // the dual variables come from another lam: begin with the best part of them
   bool or_zero = false;  // hand back zero weights where those of the dual variables are worse
 };
 

@@ -44,7 +44,7 @@ class DualSolver {
   DualFit run(const Report& report) {
     report_ = report;
     const bool from_zero = std::all_of(state_.a.begin(), state_.a.end(), [](double a) { return a == 0; });
-    bool go_on = from_zero || (rebuild() && shorten());
+    bool go_on = from_zero || (rebuild() && (!o_.new_lam || shorten()));
     if (go_on && from_zero && o_.pegasos_first) go_on = epoch(true);
     while (go_on && !fit_.converged && !at_floor_ && !exhausted()) {
       go_on = epoch(false) && certify_if_it_pays();

@@ -14,7 +14,7 @@ from ._costs import costs_of
 from ._kernel_model import RULES, KernelModel
 from ._labels import check_classes, encode
 from ._problem import Floats, Problem, Weights
-from ._progress import with_callbacks
+from ._progress import all_or_nothing, with_callbacks
 from ._rules import OneOf
 from ._weights import row_weights
 from .linear import PegasosClassifier, _has_chances
@@ -152,6 +152,7 @@ class KernelPegasosClassifier(ClassifierMixin, KernelModel):  # type: ignore[mis
         self.verbose = verbose
 
     @with_callbacks  # type: ignore[untyped-decorator]
+    @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train on X and y.
 
@@ -183,7 +184,7 @@ class KernelPegasosClassifier(ClassifierMixin, KernelModel):  # type: ignore[mis
         problem = self._with_kernel(plain, X)
         names = [str(label) for label in classes] if len(classes) > 2 else [""]
         fits = self._solve_kernel(problem, names, stop)
-        self.classes_ = classes
+        self.classes_, self._loss_of_fit = classes, self.loss
         self._keep(X, problem, fits, classes, stop)
         return self
 

@@ -12,7 +12,7 @@ from sklearn.base import RegressorMixin
 from . import losses
 from ._kernel_model import RULES, KernelModel
 from ._problem import Problem, Weights
-from ._progress import with_callbacks
+from ._progress import all_or_nothing, with_callbacks
 from ._rules import Number, OneOf
 from ._weights import row_weights
 
@@ -103,6 +103,7 @@ class KernelPegasosRegressor(RegressorMixin, KernelModel):  # type: ignore[misc]
         self.verbose = verbose
 
     @with_callbacks  # type: ignore[untyped-decorator]
+    @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train on X and the numbers y.
 
