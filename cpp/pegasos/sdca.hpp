@@ -263,7 +263,10 @@ class DualSolver {
   void not_above_zero() {
     const double zero = p_.free_bias ? 0 : value_at_zero(p_, loss_);
     if (!o_.or_zero || fit_.converged || watch_.interrupted() || objective_ <= zero) return;
+    const size_t lines = fit_.history.size();
     certify_now(std::vector<double>(u_.size(), 0.0), state_.a);
+    if (fit_.history.size() > lines && lines > 0 && fit_.history[lines - 1].steps == state_.visits)
+      fit_.history.erase(fit_.history.end() - 2);  // one line a step: the better of both
   }
 
   const Problem<Rows>& p_;
