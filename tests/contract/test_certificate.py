@@ -36,7 +36,8 @@ SOLVERS = {
     "pegasos projected": functools.partial(Pegasos, projection=True),
     "pegasos projected norma": functools.partial(Pegasos, projection=True, step="norma", k=3),
     "pegasos norma": functools.partial(Pegasos, step="norma"),
-    "pegasos constant": functools.partial(Pegasos, step=0.01, start="random"),
+    "pegasos constant": functools.partial(Pegasos, step=0.5, start="random"),
+    "pegasos short constant": functools.partial(Pegasos, step=0.01, start="random"),
     "pegasos average": functools.partial(Pegasos, output="average", k=2),
     "pegasos tail": functools.partial(Pegasos, output="tail", projection=True),
     "pegasos random steps": functools.partial(Pegasos, output="random", T=300, k=2),
@@ -51,6 +52,8 @@ def refused(loss, bias, solver):
     method = SOLVERS[solver]()
     if loss.name != "hinge" and bias in HINGE_ONLY:
         return True
+    if not loss.bounded_slope and solver == "pegasos constant":
+        return True  # a step that would explode
     return (bias == "batch" and getattr(method, "k", 1) == 1) or (getattr(method, "projection", False) and bias in FREE)
 
 
@@ -167,7 +170,7 @@ def test_any_dual_point_bounds_the_minimum(loss, bias, weights, kind):
                 scores = X @ w[:-1]
                 w[-1] = best_bias(scores, y, s) if loss.name == "hinge" else level_bias(scores, y, loss, s)
             assert bound <= best + 1e-9
-            assert bound == pytest.approx(dual_value(full, y, LAM, inside, loss, s), rel=1e-9, abs=1e-12)
+            assert bound == pytest.approx(dual_value(full, y, LAM, inside, loss, s), rel=1e-10, abs=1e-12)
             assert f == pytest.approx(value(X, y, w, loss, bias, s), rel=1e-12)
             assert native.objective(w) == pytest.approx(f, rel=1e-14)
 

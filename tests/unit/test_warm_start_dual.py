@@ -103,14 +103,14 @@ def test_a_fit_of_the_same_again_is_one_look(solver: str) -> None:
 @every_solver
 @pytest.mark.parametrize("change", [0.1, 10.0, 1e-3, 1e3])
 def test_another_lam_keeps_the_best_part_of_alpha_and_rebuilds_w(solver: str, change: float) -> None:
-    """All of it, unless less of it has a larger dual objective: w(alpha) carries 1 / lam."""
+    """SDCA all of it; Auto less where that has a larger dual objective, since w(alpha) carries 1 / lam."""
     X, y = make_problem(60, 4)
     model = fitted(warm(solver=SOLVERS[solver], tol=1e-4), X, y)
     kept = model._memories[0].dual.copy()
     fitted(model, X, y, lam=0.03 * change, max_epochs=1e-9)  # a single row is visited
     now = model._memories[0].dual
     part = float(np.median(now[kept != 0] / kept[kept != 0]))
-    assert 0 < part <= 1
+    assert part == 1 if solver.startswith("sdca") else 0 < part <= 1
     assert np.count_nonzero(np.abs(now - part * kept) > 1e-12) <= 1
     if part < 1:
         less, all_of_it = (dual_value(X, y, model.lam, a, HINGE) for a in (part * kept, kept))
@@ -120,7 +120,7 @@ def test_another_lam_keeps_the_best_part_of_alpha_and_rebuilds_w(solver: str, ch
         w *= 0
     np.testing.assert_allclose(weights_of(model), w, rtol=1e-9, atol=1e-12)
     check_state(model, X, y)
-    fitted(model, X, y, max_epochs=200_000)  # coordinate ascent alone crawls here
+    fitted(model, X, y, max_epochs=20_000)
     assert model.converged_
     check_state(model, X, y)
 
