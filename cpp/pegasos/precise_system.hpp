@@ -44,13 +44,17 @@ class PreciseSystem {
     return over_rows_ ? build_over_rows() : build_over_features();
   }
 
-  void solve(std::span<const double> gradient, std::span<double> change) const {
-    std::vector<Twofold> g(gradient.begin(), gradient.end());
+  // scores, where wanted: <change, x_i> of the rows of the build. Taken from the change they would have lost the digits
+  // that its weight asks for.
+  void solve(std::span<const double> gradient, std::span<double> change, std::span<double> scores = {}) const {
+    std::vector<Twofold> g(gradient.begin(), gradient.end()), b;
     if (over_rows_)
-      solve_over_rows(g);
+      b = solve_over_rows(g);
     else
       factor_.solve(g);
     for (size_t j = 0; j < change.size(); ++j) change[j] = double(g[j]);
+    for (size_t r = 0; r < scores.size(); ++r)
+      scores[r] = over_rows_ ? double(b[r]) / weights_[r] : double(kernel::dot(g.data(), dim_, row(int64_t(r))));
   }
 
  private:
@@ -85,13 +89,15 @@ class PreciseSystem {
     return factor_.factor(std::move(A), n_, watch_);
   }
 
-  void solve_over_rows(std::vector<Twofold>& g) const {
+  // Returns the weight of each row times the score of the change.
+  std::vector<Twofold> solve_over_rows(std::vector<Twofold>& g) const {
     std::vector<Twofold> b, scaled(g);
     divide(scaled);
     for (int64_t r = 0; r < n_; ++r) b.push_back(kernel::dot(scaled.data(), dim_, row(r)));
     factor_.solve(b);
     for (int64_t r = 0; r < n_; ++r) kernel::axpy(-b[size_t(r)], row(r), dim_, g.data());
     divide(g);
+    return b;
   }
 
   void divide(std::vector<Twofold>& g) const {

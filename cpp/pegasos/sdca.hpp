@@ -1,4 +1,4 @@
-// The dual solvers: SDCA, and Auto, which starts as Pegasos, goes on as SDCA and ends with Newton's method where
+// The dual solvers: SDCA, and Auto, which starts as Pegasos, goes on as SDCA and ends with second-order methods where
 // coordinate ascent would crawl.
 //
 // In: the problem, a feasible dual variable for each row to start from. Out: w, the dual variables, and one checkpoint
@@ -17,6 +17,8 @@
 #include "certificate.hpp"
 #include "dual_ascent.hpp"
 #include "dual_options.hpp"
+#include "inner_problem.hpp"
+#include "interior_path.hpp"
 #include "newton.hpp"
 #include "warm.hpp"
 
@@ -36,7 +38,7 @@ class DualSolver {
         inner_(inner_problem(problem)),
         u_(state.w.size()),
         ascent_(inner_, loss, state.a, u_, team, options.replicas),
-        newton_(inner_, loss, problem.free_bias ? 1e-4 : 1.0, watch) {
+        newton_(inner_, loss, bias_penalty(), watch) {
     if (p_.free_bias) inner_.offset = state.w.back();
   }
 
@@ -46,27 +48,18 @@ class DualSolver {
     const bool from_zero = std::all_of(state_.a.begin(), state_.a.end(), [](double a) { return a == 0; });
     bool go_on = from_zero || (rebuild() && (!o_.new_lam || shorten()));
     if (go_on && from_zero && o_.pegasos_first) go_on = epoch(true);
-    while (go_on && !fit_.converged && !at_floor_ && !exhausted()) {
-      go_on = epoch(false) && certify_if_it_pays();
-      if (go_on && o_.second_order && (fit_.converged ? small() : newton_pays())) go_on = finish(small());
-    }
+    // From the optimum of a free bias an epoch, whose bias is penalised, would only lead away.
+    if (go_on && !from_zero && p_.free_bias && !o_.new_lam)
+      go_on = certify_now(weights(), state_.a) && finish_if_it_pays();
+    while (go_on && !fit_.converged && !at_floor_ && !exhausted())
+      go_on = epoch(false) && certify_if_it_pays() && finish_if_it_pays();
     conclude();
     return std::move(fit_);
   }
 
  private:
-  // A free bias is a penalised one whose penalty pulls towards the last b instead of zero, again and again: proximal
-  // point steps in b. Its feature is about as long as a row, so that coordinate ascent treats both alike.
-  static Problem<Rows> inner_problem(const Problem<Rows>& p) {
-    Problem<Rows> inner = p;
-    if (!p.free_bias) return inner;
-    const int64_t step = std::max<int64_t>(1, p.rows.size() / 1000);
-    double sum = 0, count = 0;
-    for (int64_t i = 0; i < p.rows.size(); i += step) sum += p.rows[i].norm2(), ++count;
-    inner.free_bias = false;
-    inner.rows.bias = sum > 0 ? std::sqrt(sum / count) : 1;
-    return inner;
-  }
+  // Of the bias feature of the inner problem, as a part of lam.
+  double bias_penalty() const { return p_.free_bias ? 1e-4 : 1.0; }
 
   // Problems as small as this are taken to the rounding floor: it costs milliseconds, and repeated fits agree.
   static constexpr double floor_below = 4e6;
@@ -87,23 +80,7 @@ class DualSolver {
   bool exhausted() const { return epochs_left() <= 0 || double(epoch_) >= 16 * o_.max_epochs; }
 
   // u from a.
-  bool rebuild() {
-    std::fill(u_.begin(), u_.end(), 0.0);
-    u_is_whole_ = false;
-    const auto& blocks = blocks_of(loss_);
-    std::vector<double> part(static_cast<size_t>(width()));
-    for (int64_t i = 0; i < p_.rows.size(); ++i) {
-      bool moves = false;
-      for (size_t c = 0; c < part.size(); ++c)
-        moves |= (part[c] = p_.weight(i) * state_.a[size_t(i) * part.size() + c]) != 0;
-      if (!moves) continue;
-      const auto row = inner_.rows[i];
-      block_axpy(blocks, row, part.data(), u_.data());
-      if (!watch_.go_on(row.size() * width())) return false;
-    }
-    u_is_whole_ = true;
-    return true;
-  }
+  bool rebuild() { return u_is_whole_ = sum_up(inner_, loss_, state_.a, std::span<double>(u_), watch_); }
 
   // A warm start from another lam: see warm.hpp.
   bool shorten() {
@@ -185,14 +162,17 @@ class DualSolver {
   // Operations of so many rows and non-zeros; short rows cost more than their non-zeros.
   static double operations(double nonzeros, double rows) { return nonzeros + 10 * rows; }
 
+  bool finish_if_it_pays() {
+    return !o_.second_order || !(fit_.converged ? small() : newton_pays()) || finish(small());
+  }
+
   // Compares what is left for coordinate ascent, at its recent pace, with what Newton's method costs.
   bool newton_pays() {
-    if (!o_.second_order || estimates_.size() < size_t(wait_)) return false;
+    if (estimates_.size() < size_t(wait_)) return false;
     const double now = estimates_.back(), before = estimates_[estimates_.size() - 4];
     const double pace = std::log(before / now) / 3, left = std::log(now / std::max(o_.tol, 1e-15));
     const double epochs_left = pace > 1e-6 ? left / pace : 1e6;
-    if (epochs_left < 5) return false;
-    if (!small() && !near(0.05)) return false;
+    if (epochs_left < 5 || (!small() && !near(0.05))) return false;
     const double step =
         0.25 * newton_.cost(state_.a) + 2 * double(p_.rows.nonzeros() * width()) + 30 * double(state_.a.size());
     return epochs_left * last_operations_ > (L::smooth ? 12 : 60) * step;
@@ -211,36 +191,62 @@ class DualSolver {
     }
     std::vector<double> kept_w = w;
     double best = gap_;
+    // Keeps the step just taken where it is an improvement, takes it back otherwise.
+    const auto keep = [&] {
+      const bool better = gap_ < best;
+      if (better) {
+        best = gap_;
+        std::copy(a.begin(), a.end(), state_.a.begin());
+        if (p_.free_bias) recentre(w);
+      } else {
+        std::copy(state_.a.begin(), state_.a.end(), a.begin());
+      }
+      (better ? kept_w : w) = better ? w : kept_w;
+      return better;
+    };
     const double floor = 1e-15 * std::max(zero, std::abs(objective_));
     // The smaller the curvature, the nearer the answer and the harder the step: it falls as fast as steps stay easy.
     double curvature = L::smooth ? 0 : std::clamp(10 * best, 1e-11, 10.0);
-    for (int failures = 0; failures < 10 && best > floor && (to_the_floor || !fit_.converged) && epochs_left() >= 5;) {
+    bool path_left = PiecewiseLinear<L>;
+    const double path_cost = PreciseSystem<Rows>::cost(double(p_.rows.size()), double(p_.rows.dim()));
+    const auto tries = [&] { return best <= floor ? 0 : best <= 1e3 * floor ? 3 : 10; };
+    for (int failures = 0; failures < tries() && (to_the_floor || !fit_.converged) && epochs_left() >= 5;) {
+      if (path_left && path_cost < (failures > 0 ? 3e7 : best > 1e-6 * zero ? 3e5 : 0)) {
+        path_left = false;
+        if (!follow_path(w, a)) return false;
+        if (keep()) curvature = std::clamp(10 * best, 1e-11, 10.0);
+        continue;
+      }
+      const double before = best;
       const int rounds = newton_.step(w, a, curvature, int(std::min(epochs_left() - 4, 40.0)));
       if (rounds == 0) return false;
       state_.visits += newton_.take_visits();
       if (!certify_now(w, a)) return false;
       if (gap_ < best) {
-        failures = gap_ < 0.99 * best ? 0 : failures + 1;
-        best = gap_;
-        std::copy(a.begin(), a.end(), state_.a.begin());
-        if (p_.free_bias) recentre(w);
-        kept_w.assign(w.begin(), w.end());
+        keep();
+        failures = best < 0.99 * before ? 0 : failures + 1;
         if (!L::smooth) curvature = std::max(curvature / (rounds < 4 ? 100 : rounds < 12 ? 10 : 3), 1e-12);
-      } else if (rounds < 40) {  // solved, but too small a step to show
-        ++failures;
-        newton_.change_precision();
-        curvature /= 10;
       } else {
-        ++failures;
-        std::copy(state_.a.begin(), state_.a.end(), a.begin());
-        std::copy(kept_w.begin(), kept_w.end(), w.begin());
-        curvature *= 10;
+        const bool solved = rounds < 40;  // but too small a step to show
+        if (!solved) keep();
+        curvature *= solved ? 0.1 : 10;
         newton_.change_precision();
+        ++failures;
       }
     }
     if (!rebuild()) return false;
     at_floor_ = fit_.converged || best <= floor;
     wait_ = estimates_.size() * 2 + 4;  // if it was not enough, coordinate ascent gets a longer turn
+    return true;
+  }
+
+  bool follow_path(std::span<double> w, std::span<double> a) {
+    if constexpr (PiecewiseLinear<L>) {
+      const int most = int(std::min(epochs_left(), 80.0));
+      const int steps = InteriorPath<Rows, L>(inner_, loss_, bias_penalty(), watch_).follow(w, a, 1e-15, most);
+      state_.visits += steps * p_.m();
+      return steps > 0 && certify_now(w, a);
+    }
     return true;
   }
 

@@ -2,6 +2,7 @@
 // 1 / lam: the best point on the way back to zero is a better start.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <span>
@@ -33,6 +34,23 @@ double best_part(const Problem<Rows>& p, const L& loss, std::span<const double> 
   for (size_t k = 1; k < parts.size(); ++k)
     if (dual(k) > dual(best)) best = k;
   return parts[best];
+}
+
+// u = sum_i s_i a_i x_i; false when interrupted.
+template <class Rows, AnyLoss L>
+bool sum_up(const Problem<Rows>& p, const L& loss, std::span<const double> a, std::span<double> u, Watch& watch) {
+  const auto& blocks = blocks_of(loss);
+  std::vector<double> part(size_t(blocks.width()));
+  std::fill(u.begin(), u.end(), 0.0);
+  for (int64_t i = 0; i < p.rows.size(); ++i) {
+    bool moves = false;
+    for (size_t c = 0; c < part.size(); ++c) moves |= (part[c] = p.weight(i) * a[size_t(i) * part.size() + c]) != 0;
+    if (!moves) continue;
+    const auto row = p.rows[i];
+    block_axpy(blocks, row, part.data(), u.data());
+    if (!watch.go_on(row.size() * blocks.width())) return false;
+  }
+  return true;
 }
 
 }  // namespace pegasos

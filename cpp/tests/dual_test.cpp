@@ -127,6 +127,30 @@ TEST(newton_steps_close_the_gap_on_columns_of_any_scale) {
   CHECK(newton.take_visits() > 0);
 }
 
+TEST(the_interior_path_leads_to_the_optimum_in_few_steps) {
+  for (const int64_t d : {5, 90}) {  // fewer features than rows, and more
+    Data<> data(30, d);
+    data.weigh();
+    for (size_t i = 0; i < data.dense.size(); ++i) data.dense[i] *= std::pow(10, double(i % 5) * 2 - 3);
+    const auto p = data.on_dense(1e-6);
+    Team team(1);
+    Watch watch(0, forever, {});
+    std::vector<double> w(size_t(d + 1)), a(30);
+    const auto follow = [&](const auto& loss) {
+      const int steps = InteriorPath(p, loss, 1.0, watch).follow(w, a, 1e-15, 80);
+      CHECK(steps > 0 && steps < 80);
+      for (int64_t i = 0; i < 30; ++i) CHECK(loss.feasible(a[size_t(i)], p.y[i]) == a[size_t(i)]);
+      const auto found = certify(p, loss, w, [&](int64_t i, double* out) { *out = a[size_t(i)]; }, team, watch);
+      CHECK(std::abs(found->objective - found->dual) < 1e-12);
+    };
+    follow(Hinge{});
+    follow(EpsilonInsensitive{0.1});
+    CHECK(InteriorPath(p, Hinge{}, 1.0, watch).follow(w, a, 1e-15, 2) == 2);
+    Watch impatient(0, 0, {});
+    CHECK(d < 90 || InteriorPath(p, Hinge{}, 1.0, impatient).follow(w, a, 1e-15, 80) == 0);
+  }
+}
+
 TEST(every_kind_of_rows_has_the_same_optimum) {
   const Data<double, int32_t> one(300, 6, 0.7);
   const Data<double, int64_t> two(300, 6, 0.7);
@@ -154,7 +178,7 @@ TEST(any_number_of_threads_gives_the_same_bytes) {
 }
 
 TEST(a_listener_may_stop_a_fit_at_any_certificate) {
-  const Data<> data(120, 8);
+  const Data<> data(300, 80);  // too large for the interior path to finish it at once
   const auto p = data.on_dense(1e-5);
   const auto whole = solve(p, automatic(1e-12), 1, listen);
   CHECK(whole.fit.history.size() > 2);
