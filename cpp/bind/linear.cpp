@@ -44,8 +44,14 @@ double best_constant(const PyProblem& problem) {
   problem.visit([&](const auto& p, const auto& loss) {
     if constexpr (Loss<std::remove_cvref_t<decltype(loss)>>) {
       std::vector<Scored> rows;
-      for (int64_t i = 0; i < p.rows.size(); ++i)
-        if (p.weight(i) > 0) rows.push_back({0.0, p.y[i], p.weight(i)});
+      if (p.y.number.empty()) rows = {{0.0, 1.0, 0.0}, {0.0, -1.0, 0.0}};  // two labels: their weights are enough
+      for (int64_t i = 0; i < p.rows.size(); ++i) {
+        if (p.weight(i) == 0) continue;
+        if (p.y.number.empty())
+          rows[p.y[i] > 0 ? 0 : 1].s += p.weight(i);
+        else
+          rows.push_back({0.0, p.y[i], p.weight(i)});
+      }
       const double b = best_bias(loss, rows, 0.0);
       for (const auto& [score, y, s] : rows) mean += s * loss.value(b, y);
       mean /= p.total;

@@ -193,7 +193,7 @@ class Pegasos(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type 
             converged=found["converged"],
             interrupted=found["interrupted"],
             error=found["error"],
-            memory=self._memory(problem, stop, arrays["counts"] * state.c, running),
+            memory=self._memory(problem, stop, arrays["counts"], running),
         )
 
     def _state(self, problem: Problem, start: Start, seed: int) -> tuple[_core.State, dict[str, Floats]]:
@@ -245,13 +245,14 @@ class Pegasos(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type 
             features[:] = self.start
         return w
 
-    def _memory(self, problem: Problem, stop: Stop, parts: Floats, running: Running) -> Memory | None:
+    def _memory(self, problem: Problem, stop: Stop, counts: Floats, running: Running) -> Memory | None:
         if not stop.remember:
             # partial_fit may come: w and t are attributes, what they do not tell is kept here.
             told = self.output == "last" and self.advance == "always" and not stop.one_pass
             return None if told else Memory(None, problem.lam, running)
         unit = np.asarray(problem.per_dual(problem.lam))
-        dual = np.divide(parts, unit, out=np.zeros_like(parts), where=unit > 0)  # rows of weight zero have none
+        counts *= running.c
+        dual = np.divide(counts, unit, out=np.zeros_like(counts), where=unit > 0)  # rows of weight zero have none
         return Memory(dual, problem.lam, running)
 
     def _options(self, problem: Problem, stop: Stop, t: int, seed: int) -> _core.PegasosOptions:
