@@ -35,11 +35,13 @@ SEARCH = (0.5, 0.75, 0.9, 1, 1.05, 1.1, 1.25, 1.5, 1.75, 2, 2.5, 3, 4)  # epochs
 def epoch(data: Data, problem: _core.Problem) -> Any:
     """One pass of steps from zero with the default settings, no certificate; returns w."""
     m, dim = len(data.y), data.X.shape[1] + 1
-    flags = {"tol": 0.0, "to_the_end": False, "one_pass": True}
-    options = _core.PegasosOptions(k=1, sampling=Pegasos().sampling, seed=0, steps=m, **flags)
+    options = _core.PegasosOptions()
+    options.set_sampling(Pegasos().sampling)
+    options.k, options.steps, options.tol, options.one_pass = 1, m, 0.0, True
     watch = _core.Watch(started=0.0, give_up=np.inf, polls_signals=True, stop=np.zeros(1, np.uint8), report=None)
     v = np.zeros(dim)
-    state = _core.State(v, np.zeros(m), 1.0, 0)
+    state = _core.State(v, np.zeros(m), np.zeros(dim), np.zeros(0))
+    state.c, state.t = 1.0, 0
     _core.pegasos_fit(problem, options, state, 1, watch)
     return v * state.c
 

@@ -115,11 +115,15 @@ class DualAscent {
     due_.clear();
     ++epoch_;
     if (all || slack_ == std::numeric_limits<double>::infinity()) return;
-    for (int64_t j = 0; j < p_.m(); ++j) {
-      const uint32_t i = p_.listed.empty() ? uint32_t(j) : p_.listed[size_t(j)];
+    due_.resize(size_t(p_.m()));
+    size_t n = 0;  // which rows are due cannot be predicted: they are all written, and some written over
+    for (size_t j = 0; j < due_.size(); ++j) {
+      const uint32_t i = p_.listed.empty() ? uint32_t(j) : p_.listed[j];
       const uint8_t calm = calm_[i];
-      if (calm != out && ((epoch_ + i) & ((1u << calm) - 1)) == 0) due_.push_back(i);
+      due_[n] = i;
+      n += size_t((calm != out) & (((epoch_ + i) & ((1u << (calm & 7)) - 1)) == 0));
     }
+    due_.resize(n);
   }
   struct Change {
     size_t at;  // in a

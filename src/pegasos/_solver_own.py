@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from . import _core
 from ._own_loss import Loss, call, check_loss
+from ._pegasos_options import schedule
 from ._problem import Fit, Floats, Memory, Problem, Running, Start, Stop
 
 
@@ -58,8 +59,7 @@ class OwnPegasos:
         assert isinstance(problem.loss, Loss)
         self.solver, self.problem, self.stop, self.seed, self.o = solver, problem, stop, seed, options
         self.loss: Loss = problem.loss
-        schedule: tuple[str, float, int] = solver._schedule(problem)
-        self.kind, self.number, self.late = schedule
+        self.kind, self.number, self.late = schedule(solver, problem)
         self.y = problem.numbers()
         self.bias = float(problem.bias == "regularized")
         s = problem.weights.s

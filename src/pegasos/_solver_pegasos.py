@@ -8,14 +8,13 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from . import _core, losses
+from . import _core
 from ._bias_search import search_bias
 from ._own_loss import Loss
+from ._pegasos_options import late_start, native_options
 from ._problem import Fit, Floats, Memory, Problem, Running, Start, Stop
 from ._rules import Flag, Integer, Number, OneOf, OrNone, Rule, StartVector, StepSize, check
 from ._solver_own import OwnPegasos, check_own
-
-_MOST_STEPS = 2**62
 
 
 class Pegasos(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type hints
@@ -139,7 +138,7 @@ class Pegasos(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type 
             raise ValueError(
                 f"a constant step must be below 1/lam = {1 / problem.lam:g}, or w would not shrink; got {self.step:g}."
             )
-        late = self._late(problem)
+        late = late_start(problem)
         if not isinstance(self.step, str) and float(self.step) * problem.lam * late > 1:
             raise ValueError(
                 f"a constant step must be at most {1 / (problem.lam * late):.3g} with loss={problem.loss!r}, whose "
@@ -166,7 +165,7 @@ class Pegasos(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type 
     def solve(self, problem: Problem, stop: Stop, start: Start, seed: int) -> Fit:
         """Minimise; `start.steps` steps have been taken already."""
         if isinstance(problem.loss, Loss):
-            options = self._options(problem, stop, start.steps, seed)
+            options = native_options(self, problem, stop, start.steps, seed)
             return OwnPegasos(self, problem, stop, start, seed, options).run()
         if problem.bias == "search" and not stop.one_pass:
             zero = Start(np.zeros(problem.dim))
@@ -177,7 +176,7 @@ class Pegasos(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type 
     def _run(self, problem: Problem, stop: Stop, start: Start, seed: int, b: float | None) -> Fit:
         state, arrays = self._state(problem, start, seed)
         t = state.t
-        options = self._options(problem, stop, t, seed)
+        options = native_options(self, problem, stop, t, seed)
         if b is not None:
             state.b, options.fixed_bias = b, True
         found = _core.pegasos_fit(problem.native(), options, state, stop.threads, stop.watch())
@@ -208,7 +207,7 @@ class Pegasos(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type 
         plain = self.step == "pegasos" and not self.projection
         run = memory.running if memory is not None else None
         counted = run.hits if run is not None and self.advance == "on_loss" else t
-        late = self._late(problem)
+        late = late_start(problem)
         c = 1.0 / (problem.lam * (counted + late)) if counted + late and plain else 1.0
         v = start.w / c if t else self._first(problem, seed)
         b = float(start.w[-1]) if problem.free_bias and t else 0.0
@@ -254,61 +253,3 @@ class Pegasos(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type 
         counts *= running.c
         dual = np.divide(counts, unit, out=np.zeros_like(counts), where=unit > 0)  # rows of weight zero have none
         return Memory(dual, problem.lam, running)
-
-    def _options(self, problem: Problem, stop: Stop, t: int, seed: int) -> _core.PegasosOptions:
-        k = min(self.k, problem.m)  # larger only in partial_fit, where the last batch may be short
-        if stop.one_pass:
-            steps: float = -(-problem.m // k)
-        elif self.T is not None:
-            steps = self.T
-        else:
-            steps = math.ceil(stop.max_epochs * problem.m / k) if stop.max_epochs < 1e18 else _MOST_STEPS
-        o = _core.PegasosOptions()
-        o.k, o.seed = k, seed
-        o.from_start = t == 0 and not (isinstance(self.start, str) and self.start == "zero")
-        o.set_sampling(self.sampling)
-        o.steps = min(t + int(steps), _MOST_STEPS)
-        o.tol, o.to_the_end, o.one_pass = stop.tol * problem.at_zero, self.T is not None, stop.one_pass
-        o.set_step(*self._schedule(problem))
-        if self.projection:
-            o.radius = math.sqrt(problem.at_zero / problem.lam)
-        o.batch_bias = problem.bias == "batch"
-        o.on_loss = self.advance == "on_loss"
-        o.tail = {"average": 1.0, "tail": float(self.tail)}.get(self.output, 0.0)
-        if self.output in ("random", "best"):
-            self._stop_at_random(o, problem, stop, t, seed)
-        return o
-
-    def _schedule(self, problem: Problem) -> tuple[str, float, int]:
-        """Which steps, their number, and by how many they are late."""
-        kind, number = (self.step, self._p()) if isinstance(self.step, str) else ("constant", float(self.step))
-        return kind, number, self._late(problem)
-
-    @staticmethod
-    def _late(problem: Problem) -> int:
-        """Step 1 takes w to slope / lam: with an unbounded slope steps begin at 1 + L R^2 / lam."""
-        own = isinstance(problem.loss, Loss)
-        smoothness = problem.loss.smoothness if own else losses.unbounded_slope(problem.loss)
-        if smoothness is None:
-            return 0
-        reach = problem.rows.largest_norm2() + float(problem.bias != "none")
-        return min(math.ceil(smoothness * reach * problem.largest_share / problem.lam), 2**53)
-
-    def _p(self) -> float:
-        if self.p is not None:
-            return float(self.p)
-        return 0.5 * math.sqrt(2.0 + 0.5 / math.sqrt(self.T)) if self.T is not None else 1.0 / math.sqrt(2.0)
-
-    def _stop_at_random(self, o: _core.PegasosOptions, problem: Problem, stop: Stop, t: int, seed: int) -> None:
-        """r uniform in 1..T gives w_r, the iterate before step r (lemma 3, theorems 2 and 3 of 2007)."""
-        assert self.T is not None
-        rng = np.random.default_rng([seed, 1])
-        last = min(self.T, _MOST_STEPS) + 1
-        if self.output == "random":
-            o.steps = min(t + int(rng.integers(1, last)) - 1, _MOST_STEPS)
-            return
-        tries = np.maximum(np.sort(rng.integers(1, last, size=self.attempts)) - 1, 1)
-        o.tries = [min(t + int(r), _MOST_STEPS) for r in tries]
-        o.steps = o.tries[-1]
-        enough = 1.0 / (problem.lam * max(stop.tol * problem.at_zero, 1e-300))
-        o.sample = math.ceil(enough) if enough < problem.m else 0

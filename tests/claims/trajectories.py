@@ -15,6 +15,7 @@ from reference import Array, exact_optimum, no_shrink, objectives, pegasos_refer
 
 from pegasos import Pegasos, PegasosClassifier, _core
 from pegasos._labels import encode
+from pegasos._pegasos_options import native_options
 from pegasos._problem import Problem, Start, Stop, Weights
 from pegasos._rows import make_rows
 
@@ -73,7 +74,7 @@ def native_iterates(k: int, projected: bool, steps: int) -> Array:
     problem = Problem(make_rows(X, training=True), encode(Y)[1], Weights.of(None, M), LAM, "hinge", "none")
     state, arrays = solver._state(problem, Start(np.zeros(problem.dim)), seed_of(0))
     stop = Stop(0.0, 1.0)
-    options = solver._options(problem, stop, 0, seed_of(0))
+    options = native_options(solver, problem, stop, 0, seed_of(0))
     W, native, watch = np.zeros((steps + 1, X.shape[1])), problem.native(), stop.watch()
     for t in range(1, steps + 1):
         options.steps = t

@@ -9,6 +9,7 @@ from reference import exact_optimum, objective
 from scipy.stats import chisquare, kstest
 
 from pegasos import Pegasos, PegasosClassifier
+from pegasos._pegasos_options import norma_p
 
 LAM = 0.0517
 X, Y = make_problem(40, 6, density=0.8)
@@ -132,7 +133,7 @@ def test_with_other_steps_a_start_matters_and_fades():
 def test_the_start_of_a_warm_start_is_where_it_was():
     """`start` is w_1: a fit that goes on does not go back to it."""
     model = model_of(LAM, step="norma", T=50, start=np.full(6, 3.0)).set_params(warm_start=True).fit(X, Y).fit(X, Y)
-    p = Pegasos(T=50)._p()
+    p = norma_p(Pegasos(T=50))
     np.testing.assert_allclose(model.coef_, fit(T=100, step="norma", p=p, start=np.full(6, 3.0)).coef_, rtol=1e-12)
 
 

@@ -15,6 +15,7 @@ from twin import Twin
 
 from pegasos import Pegasos, PegasosClassifier, _core
 from pegasos._labels import encode
+from pegasos._pegasos_options import native_options
 from pegasos._problem import Problem, Start, Stop, Weights
 from pegasos._rows import make_rows
 
@@ -207,7 +208,7 @@ def test_a_state_far_out_goes_on(t, how):
     state.c = 1 / (0.0517 * counted) if how != "norma" else 1.0
     arrays["v"][:] /= state.c
     arrays["B"][:-1] = -0.1 * t  # t iterates like this one
-    options = solver._options(problem, Stop(1e-3, 1.0), t, 5)
+    options = native_options(solver, problem, Stop(1e-3, 1.0), t, 5)
     assert options.steps == t + 20
     _core.pegasos_fit(problem.native(), options, state, 1, Stop(1e-3, 1.0).watch())
     twin = crafted_twin(solver, bias, t)

@@ -1,0 +1,81 @@
+"""What the native Pegasos is told: steps, their sizes, where to stop."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from . import _core, losses
+from ._own_loss import Loss
+from ._problem import Problem, Stop
+
+if TYPE_CHECKING:
+    from ._solver_pegasos import Pegasos
+
+_MOST_STEPS = 2**62
+
+
+def native_options(solver: Pegasos, problem: Problem, stop: Stop, t: int, seed: int) -> _core.PegasosOptions:
+    """The options of a fit that goes on from step t."""
+    k = min(solver.k, problem.m)  # larger only in partial_fit, where the last batch may be short
+    if stop.one_pass:
+        steps: float = -(-problem.m // k)
+    elif solver.T is not None:
+        steps = solver.T
+    else:
+        steps = math.ceil(stop.max_epochs * problem.m / k) if stop.max_epochs < 1e18 else _MOST_STEPS
+    o = _core.PegasosOptions()
+    o.k, o.seed = k, seed
+    o.from_start = t == 0 and not (isinstance(solver.start, str) and solver.start == "zero")
+    o.set_sampling(solver.sampling)
+    o.steps = min(t + int(steps), _MOST_STEPS)
+    o.tol, o.to_the_end, o.one_pass = stop.tol * problem.at_zero, solver.T is not None, stop.one_pass
+    o.set_step(*schedule(solver, problem))
+    if solver.projection:
+        o.radius = math.sqrt(problem.at_zero / problem.lam)
+    o.batch_bias = problem.bias == "batch"
+    o.on_loss = solver.advance == "on_loss"
+    o.tail = {"average": 1.0, "tail": float(solver.tail)}.get(solver.output, 0.0)
+    if solver.output in ("random", "best"):
+        _stop_at_random(solver, o, problem, stop, t, seed)
+    return o
+
+
+def schedule(solver: Pegasos, problem: Problem) -> tuple[str, float, int]:
+    """Which steps, their number, and by how many they are late."""
+    kind, number = (solver.step, norma_p(solver)) if isinstance(solver.step, str) else ("constant", float(solver.step))
+    return kind, number, late_start(problem)
+
+
+def late_start(problem: Problem) -> int:
+    """Step 1 takes w to slope / lam: with an unbounded slope steps begin at 1 + L R^2 / lam."""
+    own = isinstance(problem.loss, Loss)
+    smoothness = problem.loss.smoothness if own else losses.unbounded_slope(problem.loss)
+    if smoothness is None:
+        return 0
+    reach = problem.rows.largest_norm2() + float(problem.bias != "none")
+    return min(math.ceil(smoothness * reach * problem.largest_share / problem.lam), 2**53)
+
+
+def norma_p(solver: Pegasos) -> float:
+    """The p of step="norma": the one given, or the best by NORMA's bound."""
+    if solver.p is not None:
+        return float(solver.p)
+    return 0.5 * math.sqrt(2.0 + 0.5 / math.sqrt(solver.T)) if solver.T is not None else 1.0 / math.sqrt(2.0)
+
+
+def _stop_at_random(solver: Pegasos, o: _core.PegasosOptions, problem: Problem, stop: Stop, t: int, seed: int) -> None:
+    """r uniform in 1..T gives w_r, the iterate before step r (lemma 3, theorems 2 and 3 of 2007)."""
+    assert solver.T is not None
+    rng = np.random.default_rng([seed, 1])
+    last = min(solver.T, _MOST_STEPS) + 1
+    if solver.output == "random":
+        o.steps = min(t + int(rng.integers(1, last)) - 1, _MOST_STEPS)
+        return
+    tries = np.maximum(np.sort(rng.integers(1, last, size=solver.attempts)) - 1, 1)
+    o.tries = [min(t + int(r), _MOST_STEPS) for r in tries]
+    o.steps = o.tries[-1]
+    enough = 1.0 / (problem.lam * max(stop.tol * problem.at_zero, 1e-300))
+    o.sample = math.ceil(enough) if enough < problem.m else 0
