@@ -293,8 +293,7 @@ class DualSolver {
   double objective_ = std::numeric_limits<double>::infinity(), gap_ = objective_;
   double dual_ = 0;  // losses are not negative: a = 0 proves f >= 0
   double operations_ = 0, last_operations_ = 0;
-  int64_t epoch_ = 0;
-  size_t wait_ = 5;
+  size_t epoch_ = 0, wait_ = 5;
   bool at_floor_ = false, u_is_whole_ = true;
 };
 
