@@ -1,5 +1,5 @@
-// The way through the middle, for small problems on which Newton's method finds the rows at a bound one by one: more
-// features than rows, on columns of very different scale.
+// The way through the middle: takes small problems to the optimum in some twenty steps, also those on which Newton's
+// method finds the rows at a bound one by one, more features than rows on columns of very different scale.
 //
 // A piecewise linear loss is a sum of ramps max(0, t), t = score - kink. Each has a slope b in [0, 1]; at the optimum
 // b = 1 where t > 0 and b = 0 where t < 0. With t = u - v and u, v >= 0 that is u (1 - b) = 0 and v b = 0. A
@@ -33,10 +33,10 @@ class InteriorPath {
     ridge_.back() *= bias_penalty;
   }
 
-  // Goes from zero to where mu is `end`, rounding stops it or it has taken `most` steps: w and a, both out. Returns the
-  // number of steps, each a pass over the rows, 0 when interrupted.
-  int follow(std::span<double> w, std::span<double> a, double end, int most) {
-    begin(w);
+  // Goes from zero until mu is 1e-15 of `unit`, a loss of common size, rounding stops it, or it has taken `most` steps.
+  // w and a are both out. Returns the number of steps, each counted as a pass over the rows, 0 when interrupted.
+  int follow(std::span<double> w, std::span<double> a, double unit, int most) {
+    begin(w, unit);
     std::vector<double> gradient, change(w.size()), change_scores(rows_.size());
     int steps = 0;
     const auto turn = [&] {
@@ -60,7 +60,7 @@ class InteriorPath {
       return found;
     };
     double mu = mean(0);
-    for (double length = 1; mu > end && steps < most && (length > 0.1 || mu > 1e-11); ++steps) {
+    for (double length = 1; mu > 1e-15 * unit && steps < most && (length > 0.1 || mu > 1e-11 * unit); ++steps) {
       weigh();
       if (!system_.build(rows_, ridge_)) return 0;
       // Mehrotra's predictor and corrector: a look at how far straight ahead leads says where to aim.
@@ -112,7 +112,7 @@ class InteriorPath {
 
   double share(int64_t i) const { return p_.weight(i) / p_.total; }
 
-  void begin(std::span<double> w) {
+  void begin(std::span<double> w, double unit) {
     std::fill(w.begin(), w.end(), 0.0);
     rows_.clear();
     ramps_.clear();
@@ -120,7 +120,7 @@ class InteriorPath {
       if (p_.weight(i) == 0) continue;
       rows_.push_back({i, 0.0});
       loss_.kinks(p_.offset, p_.y[i], [&](double kink) {
-        ramps_.push_back({.i = i, .u = std::max(-kink, 0.0) + 1, .v = std::max(kink, 0.0) + 1});
+        ramps_.push_back({.i = i, .u = std::max(-kink, 0.0) + unit, .v = std::max(kink, 0.0) + unit});
       });
     }
   }
@@ -131,7 +131,7 @@ class InteriorPath {
     auto ramp = ramps_.begin();
     for (const auto& [i, weight] : rows_) {
       double left = -loss_.slope_at_minus_infinity(p_.y[i]);
-      for (; ramp != ramps_.end() && ramp->i == i; ++ramp) a[size_t(i)] += left-- >= 1 ? ramp->c : -ramp->b;
+      for (; ramp != ramps_.end() && ramp->i == i; ++ramp, --left) a[size_t(i)] += left > 0 ? ramp->c : -ramp->b;
       a[size_t(i)] = loss_.feasible(a[size_t(i)], p_.y[i]);
     }
   }
@@ -167,5 +167,15 @@ class InteriorPath {
   std::vector<FreeRow> rows_;
   std::vector<Ramp> ramps_;
 };
+
+// For any loss; those that are not piecewise linear have no path and take no step.
+template <class Rows, class L>
+int follow_path(const Problem<Rows>& p, const L& loss, double bias_penalty, Watch& watch, std::span<double> w,
+                std::span<double> a, double unit, int most) {
+  if constexpr (PiecewiseLinear<L>)
+    return InteriorPath<Rows, L>(p, loss, bias_penalty, watch).follow(w, a, unit, most);
+  else
+    return 0;
+}
 
 }  // namespace pegasos

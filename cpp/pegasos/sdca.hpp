@@ -1,9 +1,9 @@
 // The dual solvers: SDCA, and Auto, which starts as Pegasos, goes on as SDCA and ends with second-order methods where
 // coordinate ascent would crawl.
 //
-// In: the problem, a feasible dual variable for each row to start from. Out: w, the dual variables, and one checkpoint
-// for each exact certificate. The exact gap costs a pass over all rows, so it is taken only when the free running
-// estimate says that it pays off; the one at the end is always exact.
+// In: the problem, a feasible dual variable for each row to start from. Out: w, the dual variables, and a checkpoint
+// for each exact certificate. That costs a pass over all rows, so it is taken only when the free running estimate says
+// that it pays off; the one at the end is always exact.
 #pragma once
 
 #include <algorithm>
@@ -48,8 +48,7 @@ class DualSolver {
     bool go_on = from_zero || (rebuild() && (!o_.new_lam || shorten()));
     if (go_on && from_zero && o_.pegasos_first) go_on = epoch(true);
     // From the optimum of a free bias an epoch, whose bias is penalised, would only lead away.
-    if (go_on && !from_zero && p_.free_bias && !o_.new_lam)
-      go_on = certify_now(weights(), state_.a) && finish_if_it_pays();
+    if (go_on && !from_zero && p_.free_bias && !o_.new_lam) go_on = certify_now(weights(), state_.a);
     while (go_on && !fit_.converged && !at_floor_ && !exhausted())
       go_on = epoch(false) && certify_if_it_pays() && finish_if_it_pays();
     conclude();
@@ -95,7 +94,7 @@ class DualSolver {
     Tally tally;
     const auto m = double(p_.m());
     const auto most = int64_t(std::ceil(std::min(m, o_.max_epochs * m - double(state_.visits))));
-    const Stream draws = Stream(o_.seed).split(uint64_t(epoch_++));
+    const Stream draws = Stream(o_.seed).split(epoch_++);
     const bool whole = ascent_.epoch(o_.sampling, draws, growing, most, tally, watch_);
     state_.visits += tally.rows;
     last_operations_ = operations(double(tally.nonzeros), double(tally.rows)) + double(u_.size());
@@ -162,31 +161,34 @@ class DualSolver {
   static double operations(double nonzeros, double rows) { return nonzeros + 10 * rows; }
 
   bool finish_if_it_pays() {
-    return !o_.second_order || !(fit_.converged ? small() : newton_pays()) || finish(small());
+    return !(o_.second_order && (fit_.converged ? small() : newton_pays())) || finish(small());
   }
 
   // Compares what is left for coordinate ascent, at its recent pace, with what Newton's method costs.
   bool newton_pays() {
-    if (estimates_.size() < size_t(wait_)) return false;
+    if (estimates_.size() < wait_) return false;
     // Calm rows come every eighth epoch: over a few, an estimate may well rise. It is not a stall at once.
-    const double now = estimates_.back(), before = estimates_[estimates_.size() - 4], first = estimates_.front();
-    const double overall = std::log(first / now) / double(estimates_.size());
-    const double pace = std::max(std::log(before / now) / 3, 0.1 * overall);
+    // (A look back of 32 epochs still sent dense data to Newton's method, at twice the time.)
+    const size_t n = estimates_.size();
+    const auto pace_over = [&](size_t m) { return std::log(estimates_[n - 1 - m] / estimates_[n - 1]) / double(m); };
+    const double now = estimates_.back(), pace = std::max(pace_over(3), 0.1 * pace_over(n - 1));
     const double epochs_left = pace > 1e-6 ? std::log(now / std::max(o_.tol, 1e-15)) / pace : 1e6;
     if (epochs_left < 5 || (!small() && !near(0.05))) return false;
     const double passes = 2 * double(p_.rows.nonzeros() * width()) + 30 * double(state_.a.size());
     const double rest = epochs_left * last_operations_ / (L::smooth ? 12 : 60) - passes;
-    return rest > 0 && rest > 0.25 * newton_.cost(state_.a);  // it looks at all rows: a fifth of a fit, every epoch
+    return rest > 0 && rest > 0.25 * newton_.cost(state_.a);  // which looks at all rows
   }
 
   // Proximal Newton steps until tol, or until the gap stops falling when `to_the_floor`.
   bool finish(bool to_the_floor) {
     std::vector<double> w = weights(), a(state_.a.begin(), state_.a.end());
+    u_is_whole_ = false;  // until the end: a goes its own way
     if (!newton_.prepare() || (!fresh() && !certify_now(w, a))) return false;
     const double zero = value_at_zero(p_, loss_);
     if (zero < objective_) {  // coordinate ascent has only made it worse: a fresh start is nearer
       std::fill(w.begin(), w.end(), 0.0);
       std::fill(a.begin(), a.end(), 0.0);
+      std::copy(a.begin(), a.end(), state_.a.begin());
       inner_.offset = 0;
       if (!certify_now(w, a)) return false;
     }
@@ -199,22 +201,27 @@ class DualSolver {
         best = gap_;
         std::copy(a.begin(), a.end(), state_.a.begin());
         if (p_.free_bias) recentre(w);
+        kept_w = w;
       } else {
         std::copy(state_.a.begin(), state_.a.end(), a.begin());
+        w = kept_w;
       }
-      (better ? kept_w : w) = better ? w : kept_w;
       return better;
     };
     const double floor = 1e-15 * std::max(zero, std::abs(objective_));
     // The smaller the curvature, the nearer the answer and the harder the step: it falls as fast as steps stay easy.
     double curvature = L::smooth ? 0 : std::clamp(10 * best, 1e-11, 10.0);
-    bool path_left = PiecewiseLinear<L>;
-    const double path_cost = PreciseSystem<Rows>::cost(double(p_.rows.size()), double(p_.rows.dim()));
+    const auto rows = double(p_.m()), dim = double(p_.rows.dim());
+    bool path_left = PiecewiseLinear<L> && rows * dim < 1e6;  // its rows are dense
+    const double path_cost = PreciseSystem<Rows>::cost(rows, dim);
     const auto tries = [&] { return best <= floor ? 0 : best <= 1e3 * floor ? 3 : 10; };
     for (int failures = 0; failures < tries() && (to_the_floor || !fit_.converged) && epochs_left() >= 5;) {
       if (path_left && path_cost < (failures > 0 ? 3e7 : best > 1e-6 * zero ? 3e5 : 0)) {
         path_left = false;
-        if (!follow_path(w, a)) return false;
+        const int most = int(std::min(epochs_left(), 80.0));
+        const int steps = follow_path(inner_, loss_, bias_penalty(), watch_, w, a, zero, most);
+        state_.visits += steps * p_.m();
+        if (steps == 0 || !certify_now(w, a)) return false;
         if (keep()) curvature = std::clamp(10 * best, 1e-11, 10.0);
         continue;
       }
@@ -238,16 +245,6 @@ class DualSolver {
     if (!rebuild()) return false;
     at_floor_ = fit_.converged || best <= floor;
     wait_ = estimates_.size() * 2 + 4;  // if it was not enough, coordinate ascent gets a longer turn
-    return true;
-  }
-
-  bool follow_path(std::span<double> w, std::span<double> a) {
-    if constexpr (PiecewiseLinear<L>) {
-      const int most = int(std::min(epochs_left(), 80.0));
-      const int steps = InteriorPath<Rows, L>(inner_, loss_, bias_penalty(), watch_).follow(w, a, 1e-15, most);
-      state_.visits += steps * p_.m();
-      return steps > 0 && certify_now(w, a);
-    }
     return true;
   }
 

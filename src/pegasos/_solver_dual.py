@@ -87,7 +87,7 @@ class SDCA(DualSolver):
 
 
 class Auto(DualSolver):
-    """Starts as Pegasos, goes on as SDCA, ends with Newton's method where that is cheaper; certified all along.
+    """Starts as Pegasos, goes on as SDCA, ends with second-order methods where cheaper; certified all along.
 
     Parameters
     ----------

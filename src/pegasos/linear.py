@@ -67,7 +67,7 @@ class PegasosClassifier(ClassifierMixin, LinearModel):  # type: ignore[misc]
     max_time : float or None, default=None
         Stop after this many seconds. The result then depends on the speed of the machine: it is not reproducible.
     solver : {"auto", "sdca", "pegasos"} or Auto, SDCA, Pegasos, default="auto"
-        The method. "auto" starts as Pegasos, goes on as SDCA and ends with Newton's method where that is cheaper.
+        The method. "auto" starts as Pegasos, goes on as SDCA and ends with second-order methods where that is cheaper.
         ``solver=Pegasos(k=100)`` sets parameters of the method, ``solver__k`` searches over them.
     warm_start : bool, default=False
         Whether `fit` goes on from the current weights and step number. If `lam` changed, both are kept.
