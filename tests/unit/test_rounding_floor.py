@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from helpers import three_classes
 from problems import DATA, csr, make_problem
 
-from pegasos import Auto, PegasosClassifier
+from pegasos import Auto, PegasosClassifier, PegasosRegressor
 
 SPEC = importlib.util.spec_from_file_location("zoo", Path(__file__).parents[2] / "examples" / "zoo.py")
 zoo = importlib.util.module_from_spec(SPEC)
@@ -109,3 +109,15 @@ def test_what_does_not_change_the_problem_does_not_change_the_model(change: str,
     w, v = one.coef_[0], other.coef_[0][:6]
     np.testing.assert_allclose(w, v[::-1] if change == "columns in another order" else v, rtol=1e-7, atol=1e-8)
     np.testing.assert_allclose(one.intercept_, other.intercept_, rtol=1e-7, atol=1e-8)
+
+
+@pytest.mark.parametrize("scale", [1e-9, 1e-6, 1.0, 1e6, 1e9])
+@pytest.mark.parametrize("bias", ["none", "regularized", "free"])
+@pytest.mark.parametrize(("m", "d"), [(60, 5), (30, 80)])
+def test_targets_of_any_size_end_at_the_rounding_floor(m: int, d: int, bias: str, scale: float) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((m, d))
+    y = scale * (X @ rng.standard_normal(d) + rng.standard_normal(m))
+    model = PegasosRegressor(lam=1e-5, epsilon=0.1 * scale, bias=bias, tol=1e-8, random_state=0).fit(X, y)
+    assert model.gap_ <= FLOOR * scale
+    assert model.n_iter_ < 300
