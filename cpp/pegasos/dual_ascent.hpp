@@ -125,6 +125,7 @@ class DualAscent {
     }
     due_.resize(n);
   }
+
   struct Change {
     size_t at;  // in a
     double before;

@@ -45,7 +45,7 @@ class LinearModel(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]  #
                 f"{nested[0]} needs a solver object, but solver is the word {solver!r}. Use solver=Pegasos() and "
                 f"{nested[0]}, or solver=Pegasos({name}=...)."
             )
-        return super().set_params(**params)  # type: ignore[no-any-return]
+        return super().set_params(**params)  # type: ignore[no-any-return]  # scikit-learn has no type hints
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -13,7 +13,7 @@ try:  # scikit-learn 1.9 and newer
     from sklearn.callback import CallbackSupportMixin, with_callbacks
 except ImportError:
 
-    class CallbackSupportMixin:  # type: ignore[no-redef]
+    class CallbackSupportMixin:  # type: ignore[no-redef]  # only where the import failed
         """Stands in for scikit-learn's where there is none."""
 
     def with_callbacks(method: Any) -> Any:
@@ -68,7 +68,7 @@ class Progress:
 
     def _task(self, seconds: float, steps: int, objective: float, dual: float) -> Any:
         with self._lock:
-            task = self._context.subcontext(task_name="checkpoint")  # type: ignore[union-attr]
+            task = self._context.subcontext(task_name="checkpoint")  # type: ignore[union-attr]  # no task without one
             task.call_on_fit_task_begin(estimator=self._estimator)
             return task.call_on_fit_task_end(estimator=self._estimator)
 

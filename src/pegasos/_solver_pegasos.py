@@ -169,7 +169,7 @@ class Pegasos(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type 
             return OwnPegasos(self, problem, stop, start, seed, options).run()
         if problem.bias == "search" and not stop.one_pass:
             zero = Start(np.zeros(problem.dim))
-            at_bias = lambda stop, b: self._run(problem, stop, zero, seed, b)  # noqa: E731
+            at_bias = lambda stop, b: self._run(problem, stop, zero, seed, b)  # noqa: E731  # used once, below
             return search_bias(at_bias, problem, stop, self.T, start.steps)
         return self._run(problem, stop, start, seed, None)
 

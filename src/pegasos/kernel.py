@@ -20,7 +20,7 @@ from ._weights import row_weights
 from .linear import PegasosClassifier, _has_chances
 
 
-class KernelPegasosClassifier(ClassifierMixin, KernelModel):  # type: ignore[misc]
+class KernelPegasosClassifier(ClassifierMixin, KernelModel):  # type: ignore[misc]  # no type hints there
     """Support vector machine with a kernel, with a bound on how far from the optimum it can be.
 
     Minimises ``lam/2 ||w||^2 + mean_i loss(<w, phi(x_i)> + b, y_i)`` where ``<phi(x), phi(z)> = k(x, z)``.
@@ -151,7 +151,7 @@ class KernelPegasosClassifier(ClassifierMixin, KernelModel):  # type: ignore[mis
         self.random_state = random_state
         self.verbose = verbose
 
-    @with_callbacks  # type: ignore[untyped-decorator]
+    @with_callbacks  # type: ignore[untyped-decorator]  # no type hints there
     @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train on X and y.
@@ -192,7 +192,7 @@ class KernelPegasosClassifier(ClassifierMixin, KernelModel):  # type: ignore[mis
     decision_function = PegasosClassifier.decision_function
     predict = PegasosClassifier.predict
 
-    @available_if(_has_chances)  # type: ignore[untyped-decorator]
+    @available_if(_has_chances)  # type: ignore[untyped-decorator]  # no type hints there
     def predict_proba(self, X: Any) -> Floats:
         """The chance of each class, for loss="log".
 

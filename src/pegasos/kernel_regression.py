@@ -17,7 +17,7 @@ from ._rules import Number, OneOf
 from ._weights import row_weights
 
 
-class KernelPegasosRegressor(RegressorMixin, KernelModel):  # type: ignore[misc]
+class KernelPegasosRegressor(RegressorMixin, KernelModel):  # type: ignore[misc]  # no type hints there
     """Support vector regression with a kernel, with a bound on how far from the optimum it can be.
 
     Parameters
@@ -102,7 +102,7 @@ class KernelPegasosRegressor(RegressorMixin, KernelModel):  # type: ignore[misc]
         self.random_state = random_state
         self.verbose = verbose
 
-    @with_callbacks  # type: ignore[untyped-decorator]
+    @with_callbacks  # type: ignore[untyped-decorator]  # no type hints there
     @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train on X and the numbers y.
