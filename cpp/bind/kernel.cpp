@@ -45,11 +45,17 @@ struct PyLabelled {
   }
 };
 
+// The corner of a larger matrix as it lies: c_contig would copy it.
 template <class T>
-KernelBlock<T> block_of(const Mat<T>& K, double offset, const PyLabelled& rows) {
+using Corner = nb::ndarray<const T, nb::ndim<2>, nb::device::cpu>;
+
+template <class T>
+KernelBlock<T> block_of(const Corner<T>& K, double offset, const PyLabelled& rows) {
+  const auto n = int64_t(K.shape(0));
   if (K.shape(0) != K.shape(1)) throw std::invalid_argument("a block is square");
+  if (n > 1 && (K.stride(1) != 1 || K.stride(0) < n)) throw std::invalid_argument("a block has whole lines");
   rows.fit(K.shape(0));
-  return {K.data(), int64_t(K.shape(0)), offset};
+  return {K.data(), n, offset, n > 1 ? K.stride(0) : n};
 }
 
 BlockState state_of(const PyLabelled& rows, const Vec<double>& p, const OutVec<double>& a,
@@ -61,13 +67,16 @@ BlockState state_of(const PyLabelled& rows, const Vec<double>& p, const OutVec<d
 }
 
 template <class T>
-nb::dict sweep_block(const PyLabelled& rows, Mat<T> K, double offset, Vec<double> p, OutVec<double> a,
+nb::dict sweep_block(const PyLabelled& rows, Corner<T> K, double offset, Vec<double> p, OutVec<double> a,
                      OutVec<double> score, const SweepOptions& options, PyWatch& outside) {
   const auto block = block_of(K, offset, rows);
   const BlockState state = state_of(rows, p, a, score);
   Watch watch = outside.make();
   Swept done;
-  rows.visit([&](const auto& loss) { done = sweep(block, loss, state, options, watch); });
+  rows.visit([&](const auto& loss) {
+    Team team(block.n < 2048 ? 1 : options.threads);  // to wake a thread takes as long as a small group
+    done = sweep(block, loss, state, options, team, watch);
+  });
   nb::dict result;
   result["visits"] = done.visits;
   result["gap"] = done.gap;
@@ -85,7 +94,7 @@ nb::tuple respond_now(const PyLabelled& rows, Vec<double> p, OutVec<double> a, O
 }
 
 template <class T>
-auto pegasos_block(const PyLabelled& rows, Mat<T> K, double offset, Vec<double> share, OutVec<double> sum,
+auto pegasos_block(const PyLabelled& rows, Corner<T> K, double offset, Vec<double> share, OutVec<double> sum,
                    PegasosBlock& options) {
   const auto block = block_of(K, offset, rows);
   rows.fit(share.size());
@@ -158,7 +167,8 @@ void bind_kernel(nb::module_& m) {
       .def_rw("sweeps", &SweepOptions::sweeps)
       .def_rw("target", &SweepOptions::target)
       .def_rw("in_order", &SweepOptions::in_order)
-      .def_rw("seed", &SweepOptions::seed);
+      .def_rw("seed", &SweepOptions::seed)
+      .def_rw("threads", &SweepOptions::threads);
   nb::class_<PegasosBlock>(m, "PegasosBlock")
       .def(nb::init<double, int64_t, int64_t, int64_t, bool, double>(), "lam"_a, "t"_a, "k"_a, "late"_a, "moves_bias"_a,
            "b"_a)

@@ -186,20 +186,22 @@ class DualAscent {
         if (growing) scale = 1 / (p_.lam * (total += s));
         block_dot(loss_, row, u.data(), score.data());
         for (int64_t c = 0; c < loss_.width(); ++c) score[c] = scale * score[c] + p_.offset;
-        // Logarithms cost more than a row: losses that need them look at every eighth.
-        if (!L::costly || j % 8 == 0) tally.gap += (L::costly ? 8 : 1) * s * gap_of(old, score.data(), y);
         tally.weight += s;
         tally.nonzeros += row.size() * loss_.width();
         const double violation = loss_.violation(old, score.data(), y);
+        uint8_t& calm = calm_[size_t(i)];
+        if (!(violation > 0)) {  // it stays where it is and adds nothing to the gap, as most do near the end
+          if (loss_.settled(old, score.data(), y, slack_))
+            calm = out;
+          else if (calm < calmest)
+            ++calm;
+          continue;
+        }
+        calm = 0;
+        // Logarithms cost more than a row: losses that need them look at every eighth.
+        if (!L::costly || j % 8 == 0) tally.gap += (L::costly ? 8 : 1) * s * gap_of(old, score.data(), y);
         tally.violation = std::max(tally.violation, violation);
         tally.squares += violation * violation;
-        uint8_t& calm = calm_[size_t(i)];
-        if (violation > 0)
-          calm = 0;
-        else if (loss_.settled(old, score.data(), y, slack_))
-          calm = out;
-        else if (calm < calmest)
-          ++calm;
         const double curvature = s * scale * norm2(row, i);
         loss_.ascend(old, score.data(), y, curvature, now.data());
         if (!differ(now.data(), old)) continue;

@@ -63,16 +63,15 @@ class DualSolver {
   static constexpr double floor_below = 4e6;
 
   bool small() const { return operations_ < floor_below; }
-
   int64_t width() const { return blocks_of(loss_).width(); }
-
   double epochs_left() const { return o_.max_epochs - double(state_.visits) / double(p_.m()); }
+
+  // The value of the zero model, which takes a look at every row.
+  double at_zero() { return at_zero_ < 0 ? at_zero_ = value_at_zero(p_, loss_) : at_zero_; }
 
   // Far from the optimum nearly every block of a joint hinge is free, so that Newton's system is as large as can be,
   // and blocks that look settled are not.
-  bool near(double part) const {
-    return !JointLoss<L> || L::smooth || estimates_.back() <= part * value_at_zero(p_, loss_);
-  }
+  bool near(double part) { return !JointLoss<L> || L::smooth || estimates_.back() <= part * at_zero(); }
 
   // Epochs of a few rows cost a look at each row, too: there must be an end to them.
   bool exhausted() const { return epochs_left() <= 0 || double(epoch_) >= 16 * o_.max_epochs; }
@@ -100,7 +99,7 @@ class DualSolver {
     last_operations_ = operations(double(tally.nonzeros), double(tally.rows)) + double(u_.size());
     operations_ += last_operations_;
     estimates_.push_back(tally.gap / p_.total);
-    if (whole && o_.shrinking && !growing && near(0.01))
+    if (whole && o_.shrinking && !growing && near(0.03))
       ascent_.shrink(std::min(tally.violation, 10 * std::sqrt(tally.squares / double(tally.rows))));
     return whole;
   }
@@ -112,12 +111,14 @@ class DualSolver {
     const double expected = now * std::sqrt(fall);
     // With a free bias the estimate is that of the inner problem: worth a look once it is clearly below the whole gap.
     if (expected * trust_ > std::max(o_.tol, p_.free_bias ? 0.2 * std::min(gap_, 1.0) : 0.0)) return true;
+    // What a certificate sees fluctuates: one after every short epoch would cost more than the epochs do.
+    if (!p_.free_bias && !fit_.history.empty() && state_.visits - fit_.history.back().steps < p_.m() / 2) return true;
     std::vector<double> w = weights();
     if (!certify_now(w, state_.a)) return false;
     if (p_.free_bias)
       recentre(w);
     else
-      trust_ = std::clamp(gap_ / expected, 0.2, 5.0);
+      trust_ = std::clamp(gap_ / expected, 0.2, 2.0);
     return true;
   }
 
@@ -184,7 +185,7 @@ class DualSolver {
     std::vector<double> w = weights(), a(state_.a.begin(), state_.a.end());
     u_is_whole_ = false;  // until the end: a goes its own way
     if (!newton_.prepare() || (!fresh() && !certify_now(w, a))) return false;
-    const double zero = value_at_zero(p_, loss_);
+    const double zero = at_zero();
     if (zero < objective_) {  // coordinate ascent has only made it worse: a fresh start is nearer
       std::fill(w.begin(), w.end(), 0.0);
       std::fill(a.begin(), a.end(), 0.0);
@@ -265,7 +266,7 @@ class DualSolver {
 
   // Far from the optimum w(a) may be worse than no model at all. The dual variables stay what they are.
   void not_above_zero() {
-    const double zero = p_.free_bias ? 0 : value_at_zero(p_, loss_);
+    const double zero = p_.free_bias ? 0 : at_zero();
     if (!o_.or_zero || fit_.converged || watch_.interrupted() || objective_ <= zero) return;
     const size_t lines = fit_.history.size();
     certify_now(std::vector<double>(u_.size(), 0.0), state_.a);
@@ -288,7 +289,8 @@ class DualSolver {
   std::vector<double> estimates_;  // of the gap, one per epoch
   double trust_ = 1;               // exact gap over expected, learnt
   double objective_ = std::numeric_limits<double>::infinity(), gap_ = objective_;
-  double dual_ = 0;  // losses are not negative: a = 0 proves f >= 0
+  double at_zero_ = -1;  // not known yet
+  double dual_ = 0;      // losses are not negative: a = 0 proves f >= 0
   double operations_ = 0, last_operations_ = 0;
   size_t epoch_ = 0, wait_ = 5;
   bool at_floor_ = false, u_is_whole_ = true;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <vector>
 
 #include "loss/all.hpp"
@@ -14,7 +15,7 @@ namespace pegasos {
 
 namespace kernel {
 
-// out[c] += sum_j x_j w[column(j) K + c] for N classes, kept in registers over the whole row.
+// out[c] = sum_j x_j w[column(j) K + c] for N classes, kept in registers over the whole row.
 template <int N, class Row>
 [[gnu::always_inline]] inline void dot_few(const Row& row, int64_t width, const double* w, double* out) {
   double sum[N];
@@ -26,13 +27,49 @@ template <int N, class Row>
   for (int c = 0; c < N; ++c) out[c] = sum[c];
 }
 
+// The same for B groups of four classes in one go. The last group ends with the last class and may overlap the one
+// before: a group costs one vector instruction, whatever part of it is new. Where groups are few, odd features have
+// sums of their own: additions that wait for each other would take longer than all else. (Vectors are spelt out: gcc 12
+// would gather the groups number by number.)
+using Four [[gnu::vector_size(32)]] = double;
+
+template <int B, class Row>
+[[gnu::always_inline]] inline void dot_groups(const Row& row, int64_t width, const double* w, double* out,
+                                              int64_t classes) {
+  constexpr int apart = B < 4 ? 2 : 1;
+  const int64_t last = classes - 4;
+  Four sum[apart][B] = {};
+  const auto add = [&](double x, const double* from, Four(&to)[B]) __attribute__((always_inline)) {
+    for (int b = 0; b < B; ++b) {
+      Four four;
+      std::memcpy(&four, from + (b == B - 1 ? last : 4 * b), sizeof(Four));
+      to[b] += x * four;
+    }
+  };
+  add(row.bias, w + row.dim() * width, sum[0]);
+  int64_t j = 0;
+  for (; j + apart <= row.size(); j += apart)
+    for (int a = 0; a < apart; ++a) add(double(row.val[j + a]), w + row.column(j + a) * width, sum[a]);
+  if (j < row.size()) add(double(row.val[j]), w + row.column(j) * width, sum[0]);
+  for (int b = 0; b < B; ++b) {
+    if (apart == 2) sum[0][b] += sum[apart - 1][b];
+    std::memcpy(out + (b == B - 1 ? last : 4 * b), &sum[0][b], sizeof(Four));
+  }
+}
+
 template <class Row>
 [[gnu::always_inline]] inline void dot_inline(const Row& row, int64_t width, const double* w, double* out) {
   int64_t c = 0;
-  for (; c + 8 <= width; c += 8) dot_few<8>(row, width, w + c, out + c);
-  if (c + 4 <= width) dot_few<4>(row, width, w + c, out + c), c += 4;
-  if (c + 2 <= width) dot_few<2>(row, width, w + c, out + c), c += 2;
-  if (c < width) dot_few<1>(row, width, w + c, out + c);
+  for (; width - c > 20; c += 8) dot_few<8>(row, width, w + c, out + c);
+  w += c, out += c;
+  const int64_t left = width - c;
+  if (left > 16) return dot_groups<5>(row, width, w, out, left);
+  if (left > 12) return dot_groups<4>(row, width, w, out, left);
+  if (left > 8) return dot_groups<3>(row, width, w, out, left);
+  if (left > 4) return dot_groups<2>(row, width, w, out, left);
+  if (left == 4) return dot_few<4>(row, width, w, out);
+  if (left == 3) return dot_few<3>(row, width, w, out);
+  left == 2 ? dot_few<2>(row, width, w, out) : dot_few<1>(row, width, w, out);
 }
 
 // Mostly a few classes change at a time: N of them, or all.

@@ -36,7 +36,8 @@ template <class T, Loss L>
 void ascent_keeps_scores_and_closes_the_gap(const L& loss, double offset) {
   Line<T> line;
   Watch watch(0, std::numeric_limits<double>::infinity(), {});
-  const Swept done = sweep(line.block(offset), loss, line.state(), {400, 1e-9, false, 7}, watch);
+  Team team(2);
+  const Swept done = sweep(line.block(offset), loss, line.state(), {400, 1e-9, false, 7}, team, watch);
   CHECK(done.gap <= 1e-9);
   CHECK(done.visits == done.sweeps * n);
   for (int64_t i = 0; i < n; ++i) {
@@ -62,17 +63,47 @@ TEST(block_ascent_reaches_the_optimum) {
 TEST(block_ascent_stops_when_asked_or_when_nothing_moves) {
   Line<double> line;
   Watch late(0, 0, {}), patient(0, std::numeric_limits<double>::infinity(), {});
+  Team team(1);
   const SweepOptions endless{100'000'000, -1, false, 7};
-  CHECK(sweep(line.block(0), Log{}, line.state(), endless, late).sweeps < 1'000'000);
-  CHECK(sweep(line.block(0), Hinge{}, line.state(), endless, patient).sweeps < 1'000'000);
+  CHECK(sweep(line.block(0), Log{}, line.state(), endless, team, late).sweeps < 1'000'000);
+  CHECK(sweep(line.block(0), Hinge{}, line.state(), endless, team, patient).sweeps < 1'000'000);
 }
 
 TEST(a_row_without_length_goes_to_its_bound) {
   Line<double> line;
   std::fill(line.K.begin(), line.K.end(), 0.0);
   Watch watch(0, std::numeric_limits<double>::infinity(), {});
-  sweep(line.block(0), Hinge{}, line.state(), {1, 0, true, 0}, watch);
+  Team team(1);
+  sweep(line.block(0), Hinge{}, line.state(), {1, 0, true, 0}, team, watch);
   CHECK(line.a == line.y);
+}
+
+// Groups of rows and pieces of scores are only about time: row by row, in one go, the same comes out, up to rounding.
+TEST(block_ascent_in_groups_is_block_ascent_row_by_row) {
+  Line<double> line, plain;
+  Team team(2);
+  Watch watch(0, std::numeric_limits<double>::infinity(), {});
+  sweep(line.block(1), Hinge{}, line.state(), {1, 0, true, 0}, team, watch);
+  const auto K = plain.block(1);
+  for (int64_t i = 0; i < n; ++i) {
+    const auto k = size_t(i);
+    const double a = Hinge{}.ascend(plain.a[k], plain.score[k], plain.y[k], plain.p[k] * K.at(i, i));
+    K.add(plain.p[k] * (a - plain.a[k]), i, 0, n, plain.score);
+    plain.a[k] = a;
+  }
+  for (size_t i = 0; i < size_t(n); ++i) CHECK(near(line.a[i], plain.a[i]) && near(line.score[i], plain.score[i]));
+}
+
+TEST(a_block_may_be_the_corner_of_a_larger_one) {
+  Line<double> line, corner;
+  Team team(1);
+  Watch watch(0, std::numeric_limits<double>::infinity(), {});
+  const int64_t stride = n + 3;
+  std::vector<double> larger(size_t(n * stride), std::numeric_limits<double>::quiet_NaN());
+  for (int64_t i = 0; i < n; ++i) std::copy_n(&line.K[size_t(i * n)], n, &larger[size_t(i * stride)]);
+  sweep(line.block(0), Hinge{}, line.state(), {5, 0, false, 3}, team, watch);
+  sweep(KernelBlock<double>{larger.data(), n, 0, stride}, Hinge{}, corner.state(), {5, 0, false, 3}, team, watch);
+  CHECK(line.a == corner.a && line.score == corner.score);
 }
 
 // Fig. 3, step by step, from the sums themselves.

@@ -13,7 +13,7 @@ from ._kernel_problem import Enough, Journal, KernelProblem, Point
 from ._problem import Fit, Floats, Memory, Start, Stop
 
 _SAMPLE = 1000  # rows of the first guess at least
-_GUESS = 1e-3  # how exactly the guess is solved
+_GUESS, _ROUNDS = 1e-3, 3  # how exactly the guess is solved; after so many rounds it is good enough as it is
 _NEAR = 0.1  # of the margin: a row so near to where it would matter belongs to the working set
 _WHOLE = 4000  # problems up to this size are one working set
 _POLISHED = 1000  # problems up to this size are solved to the rounding floor
@@ -108,10 +108,10 @@ class KernelAuto(KernelAscent):
         some = np.sort(rng.choice(problem.existing, size, replace=False))
         sample = replace(problem, scale=1.0 / float(problem.lam * problem.p[some].sum()))
         block = Block(Point(sample, self.point.a, self.point.g), some, journal, seed)
-        block.solve(_GUESS * problem.at_zero)
+        block.solve(_GUESS * problem.at_zero, _ROUNDS, second_order=False)
         self.visits += block.visits
         moved = np.flatnonzero(block.a)
-        scores = block.b + problem.matrix.times(some[moved], (block.p * block.a)[moved])[:, 0]
+        scores = block.b + problem.matrix.times(block.chosen[moved], (block.p * block.a)[moved])[:, 0]
         scores += problem.offset * float(block.p @ block.a)
         # Rows that pull, pull with all their strength? Otherwise what they answer says little about it.
         possible = float(np.abs(block.labelled.answers(block.score, _NEAR))[moved].sum())
@@ -123,9 +123,9 @@ class KernelAuto(KernelAscent):
         point = Point(problem, a, np.zeros(len(a)), block.b)
         point.g[doubtful] = problem.matrix.cross(doubtful, sure, problem.p[sure] * a[sure])
         block = Block(point, doubtful, journal, seed + 1)
-        block.solve(_GUESS * problem.at_zero)
+        block.solve(_GUESS * problem.at_zero, _ROUNDS, second_order=False)
         self.visits += block.visits
-        a[doubtful] = block.reached()
+        a[block.chosen] = block.reached()
         self.point = Point.of(problem, a)
 
     def _doubtful(self, problem: KernelProblem, scores: Floats, strong: bool) -> Index:

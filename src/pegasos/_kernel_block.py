@@ -22,10 +22,13 @@ _SWEEPS = 8
 class Block:
     """Some rows of a point, and the best they can do."""
 
-    def __init__(self, point: Point, chosen: Index, journal: Journal, seed: int) -> None:
-        problem = point.problem
-        self.problem, self.chosen, self.journal, self.seed = problem, chosen, journal, seed
-        self.K = problem.matrix.square(chosen)
+    def __init__(self, point: Point, chosen: Index, journal: Journal, seed: int, in_order: bool = False) -> None:
+        """in_order: the rows of the block are visited as they stand in `chosen`, else it has an order of its own."""
+        problem = self.problem = point.problem
+        self.journal, self.seed, self._in_order = journal, seed, in_order
+        matrix = problem.matrix
+        chosen, self.K = (chosen, matrix.square(chosen)) if in_order else matrix.next_square(chosen)
+        self.chosen = chosen
         self.labelled = problem.some(chosen)
         self.p, self.a = problem.p[chosen], point.a[chosen].copy()
         self.score = point.scores[chosen]
@@ -50,14 +53,16 @@ class Block:
         excess = abs(self.outside + float(self.p @ a)) if self.problem.free_bias else 0.0
         return self.problem.lam * (left + excess)
 
-    def solve(self, target: float, most: int = 1000) -> None:
-        """Bring the gap below target, or to where it does not fall any more."""
+    def solve(self, target: float, most: int = 1000, second_order: bool = True) -> None:
+        """Bring the gap below target, or to where it does not fall any more, by `most` rounds of sweeps, and by
+        Newton's method where they crawl.
+        """
         best, stalled, before = np.inf, 0, np.inf
         for _ in range(most):
             self.sweep(target)
             gap = self.gap()
             forward = False
-            if gap > max(target, 0.3 * before):  # sweeps alone would take long
+            if second_order and gap > max(target, 0.3 * before):  # sweeps alone would take long
                 forward = self._newton()
                 gap = self.gap()
             before = gap
@@ -84,13 +89,14 @@ class Block:
             every[back] -= min(1.0, abs(excess) / mass) * (every - self._begun)[back]
         return every
 
-    def sweep(self, target: float, sweeps: int = _SWEEPS, in_order: bool = False) -> None:
+    def sweep(self, target: float, sweeps: int = _SWEEPS) -> None:
         """Visit every row some times, each time to the best value of its dual variable alone."""
         offset = self._begin()
         options = _core.SweepOptions()
         self.seed += 1
-        options.sweeps, options.in_order = sweeps, in_order
+        options.sweeps, options.in_order = sweeps, self._in_order
         options.target, options.seed = target / self.problem.lam, self.seed
+        options.threads = self.problem.matrix.threads
         done = self.labelled.sweep(self.K, offset, self.p, self.a, self.score, options, self.journal.watch())
         self.visits += done["visits"]
         self._end(offset)

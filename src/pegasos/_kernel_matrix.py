@@ -9,13 +9,15 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from ._kernel_cache import Index, RowCache
+from ._kernel_cache import Index, RowCache, untouched
 from ._kernel_tiles import each_piece
 from ._problem import Floats
 from .kernels import Kernel, Rows
 
-_LINES, _COLUMNS = 256, 512  # of a tile: it stays in the processor's cache between the product and what follows
-_BLOCK_SHARE = 0.4  # of the memory is for the block being solved and the one before, the rest for kernel rows
+_LINES, _COLUMNS = 1024, 512  # of a tile: it stays in the processor's cache between the product and what follows
+_AT_ONCE = 4096  # lines for which the rows in the columns are fetched once
+_BLOCK_SHARE = 0.2  # of the memory is for the block being solved, the rest for kernel rows
+_DENSE_SHARE = 0.4  # as much again, at most, for sparse rows written out
 
 
 class KernelMatrix:
@@ -37,68 +39,72 @@ class KernelMatrix:
         self.rows = kernel.prepare(_working(X, self.dtype, n_bytes))
         self.m = int(X.shape[0])
         self.evaluations = 0
-        self.largest_block = max(64, int(np.sqrt(_BLOCK_SHARE / 2 * n_bytes / self.dtype.itemsize)))
+        self.largest_block = max(64, int(np.sqrt(_BLOCK_SHARE * n_bytes / self.dtype.itemsize)))
         self.cache = RowCache(self.m, self.dtype, (1 - _BLOCK_SHARE) * n_bytes)
         self.diagonal: Floats = kernel.diagonal(self.rows).astype(np.float64)
         self.psd = kernel.is_psd(X)
         self.poll: Callable[[], None] = lambda: None
-        self._threads = threads
-        self._spaces = [np.empty(0, dtype), np.empty(0, dtype)]
-        self._square = (np.empty(0, np.intp), np.empty((0, 0), dtype))  # the last one, for what the next has in common
+        self.threads = threads
+        self._space = np.empty((0, 0), dtype)  # of the block, whose lines are rows `_here`
+        self._here = np.empty(0, np.intp)
 
     def block(self, left: Index, right: Index) -> NDArray[Any]:
         """K of some rows with some others."""
         out = np.empty((len(left), len(right)), self.dtype)
-        for i in range(0, len(left), _LINES):
-            lines = slice(i, i + _LINES)
-            some = self.rows.take(left[lines])
 
-            def tile(columns: slice, lines: slice = lines, some: Rows = some) -> None:
-                out[lines, columns] = self.kernel.block(some, self.rows.take(right[columns]))
+        def put(lines: slice, columns: slice, values: NDArray[Any]) -> None:
+            out[lines, columns] = values
 
-            self._each_tile(len(right), tile)
-        self.evaluations += out.size
+        self._each_tile(left, len(right), lambda columns: right[columns], put)
         return out
 
     def square(self, chosen: Index) -> NDArray[Any]:
-        """K of some rows with each other, checked for what an inner product cannot be, unless that is known."""
-        before, old = self._square
-        common, here, there = np.intersect1d(chosen, before, assume_unique=True, return_indices=True)
-        if len(common) < len(chosen) / 2:
-            K = self._symmetric(chosen)
-        else:
-            K = self._space(len(chosen))
-            new = np.setdiff1d(np.arange(len(chosen)), here, assume_unique=True)
-            for i in range(0, len(here), _LINES):
-                K[here[i : i + _LINES, None], here] = old[there[i : i + _LINES, None], there]
-            K[new] = self.block(chosen[new], chosen)
-            K[:, new] = K[new].T
-        self._square = (chosen, K)
+        """K of some rows with each other, checked for what an inner product cannot be, unless that is known.
+
+        It lies where the last one was.
+        """
+        K = self._room(len(chosen))
+        self._here = chosen[:0]  # until it is whole
+        for i in range(0, len(chosen), _COLUMNS):  # half of the values are computed, the others are the same
+            self._mirror(K, chosen, np.arange(i, min(i + _COLUMNS, len(chosen))), i)
+        self._here = chosen
         return self._checked(K, chosen)
 
-    def _space(self, n: int) -> NDArray[Any]:
-        """Room for a square, used by turns: memory touched for the first time costs more than the values in it."""
-        self._spaces.reverse()
-        if self._spaces[0].size < n * n:
-            self._spaces[0] = np.empty(max(n, min(self.m, self.largest_block)) ** 2, self.dtype)
-        return self._spaces[0][: n * n].reshape(n, n)
+    def next_square(self, chosen: Index) -> tuple[Index, NDArray[Any]]:
+        """The rows in an order that leaves those of the last square in their places, and K in that order."""
+        stays = np.isin(self._here, chosen, assume_unique=True)
+        n, last = len(chosen), len(self._here)
+        if 2 * stays.sum() < n or len(self._space) < n:
+            return chosen, self.square(chosen)
+        here, self._here = self._here, chosen[:0]
+        K, whole = self._room(n), self._room(max(n, last))
+        order = np.concatenate([here, np.full(max(0, n - last), -1)])
+        vacant = np.flatnonzero(~np.append(stays, np.zeros(max(0, n - last), bool))[:n])
+        movers = n + np.flatnonzero(stays[n:])
+        to, new = vacant[: len(movers)], vacant[len(movers) :]
+        whole[to, :last] = whole[movers, :last]
+        whole[:n, to] = whole[:n, movers]
+        order[to] = order[movers]
+        order[new] = np.setdiff1d(chosen, here, assume_unique=True)
+        self._mirror(K, order[:n], new, 0)
+        self._here = order[:n].copy()
+        return self._here, self._checked(K, self._here)
 
-    def _symmetric(self, chosen: Index) -> NDArray[Any]:
-        """Half of the values are computed, the others are the same."""
-        n, K = len(chosen), self._space(len(chosen))
-        for i in range(0, n, _LINES):
-            lines = slice(i, min(i + _LINES, n))
-            some = self.rows.take(chosen[lines])
+    def _room(self, n: int) -> NDArray[Any]:
+        """The corner of n rows. Memory touched for the first time costs more than the values in it: it is kept."""
+        if len(self._space) < n:
+            self._space = untouched((max(n, min(self.m, self.largest_block)),) * 2, self.dtype)
+        return self._space[:n, :n]
 
-            def tile(columns: slice, lines: slice = lines, some: Rows = some) -> None:
-                place = slice(lines.start + columns.start, lines.start + columns.stop)
-                values = self.kernel.block(some, self.rows.take(chosen[place]))
-                K[lines, place] = values
-                K[place, lines] = values.T
+    def _mirror(self, K: NDArray[Any], rows: Index, new: Index, first: int) -> None:
+        """Compute K of the new ones among the rows with those from `first` on."""
 
-            self._each_tile(n - i, tile)
-            self.evaluations += (n - i) * len(some)
-        return K
+        def put(lines: slice, columns: slice, values: NDArray[Any]) -> None:
+            place = slice(first + columns.start, first + columns.stop)
+            K[new[lines], place] = values
+            K[place, new[lines]] = values.T
+
+        self._each_tile(rows[new], len(rows) - first, lambda columns: rows[first:][columns], put)
 
     def picked(self, chosen: Index) -> NDArray[Any]:
         """K of picks with each other, the same row perhaps more than once."""
@@ -118,47 +124,58 @@ class KernelMatrix:
             self.poll()
             out += values.T @ each
         new, left = chosen[~known], factors[~known].astype(self.dtype)
-        for i in range(0, len(new), _LINES):
-            self._times_new(new[i : i + _LINES], left[i : i + _LINES], out)
+        for i in range(0, len(new), _AT_ONCE):
+            self._times_new(new[i : i + _AT_ONCE], left[i : i + _AT_ONCE], out)
         return out
 
     def cross(self, left: Index, right: Index, factors: Floats) -> Floats:
         """K[left, right] @ factors; nothing is kept."""
-        out = np.zeros(len(left))
-        for i in range(0, len(right), _LINES):
-            some, each = self.rows.take(right[i : i + _LINES]), factors[i : i + _LINES].astype(self.dtype)
+        out, each = np.zeros(len(left)), factors.astype(self.dtype)
 
-            def tile(columns: slice, some: Rows = some, each: NDArray[Any] = each) -> None:
-                out[columns] += each @ self.kernel.block(some, self.rows.take(left[columns]))
+        def add(lines: slice, columns: slice, values: NDArray[Any]) -> None:
+            out[columns] += each[lines] @ values
 
-            self._each_tile(len(left), tile)
-        self.evaluations += len(left) * len(right)
+        self._each_tile(right, len(left), lambda columns: left[columns], add)
         return out
 
-    def _times_new(self, lines: Index, factors: NDArray[Any], out: Floats) -> None:
+    def _times_new(self, rows: Index, factors: NDArray[Any], out: Floats) -> None:
         """Add the part of rows that have to be computed, and keep as many of them as there is room for."""
-        slots = self.cache.room(lines)
-        some = self.rows.take(lines)
+        slots = self.cache.room(rows)
 
-        def tile(columns: slice) -> None:
-            values = self.kernel.block(some, self.rows.take(columns))
-            out[columns] += values.T @ factors
-            if len(slots):
-                self.cache.values[slots, columns] = values[: len(slots)]
+        def add(lines: slice, columns: slice, values: NDArray[Any]) -> None:
+            out[columns] += values.T @ factors[lines]
+            if len(kept := slots[lines]):
+                self.cache.values[kept, columns] = values[: len(kept)]
 
-        self._each_tile(self.m, tile)
-        self.cache.settle(lines, slots)
-        self.evaluations += len(lines) * self.m
+        self._each_tile(rows, self.m, lambda columns: columns, add)
+        self.cache.settle(rows, slots)
 
-    def _each_tile(self, n_columns: int, tile: Callable[[slice], None]) -> None:
-        each_piece(n_columns, _COLUMNS, self._threads, tile, self.poll)
+    def _each_tile(
+        self, left: Index, n: int, right: Callable[[slice], Any], use: Callable[[slice, slice, NDArray[Any]], None]
+    ) -> None:
+        """use(lines, columns, values) for every tile of K of the rows `left` with n others, of which `right` tells the
+        row numbers. Tiles of the same columns come from the same thread, one after the other.
+        """
+        for begin in range(0, len(left), _AT_ONCE):
+            ends = [
+                slice(i, min(i + _LINES, len(left))) for i in range(begin, min(begin + _AT_ONCE, len(left)), _LINES)
+            ]
+            groups = [(lines, self.rows.take(left[lines])) for lines in ends]
+
+            def work(columns: slice, groups: list[tuple[slice, Rows]] = groups) -> None:
+                others = self.rows.take(right(columns))
+                for lines, some in groups:
+                    use(lines, columns, self.kernel.block(some, others))
+
+            each_piece(n, _COLUMNS, self.threads, work, self.poll)
+        self.evaluations += len(left) * n
 
 
 def _working(X: Any, dtype: np.dtype[Any], n_bytes: float) -> Any:
     """X in the dtype of the kernel values; sparse rows that are not very sparse are written out, which is faster."""
     if sp.issparse(X):
         size = X.shape[0] * X.shape[1]
-        if size * dtype.itemsize <= _BLOCK_SHARE * n_bytes and X.nnz > 0.02 * size:
+        if size * dtype.itemsize <= _DENSE_SHARE * n_bytes and X.nnz > 0.02 * size:
             X = X.toarray()
     return X.astype(dtype, copy=False)
 

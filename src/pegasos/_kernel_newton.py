@@ -21,6 +21,7 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_solve, solve_triangular
 
 from ._kernel_cache import Index
+from ._kernel_tiles import each_piece
 from ._problem import Floats
 
 if TYPE_CHECKING:
@@ -72,19 +73,20 @@ class ProximalStep:
     def _solve(self, free: Index, held: Floats, rhs: Floats, total: float) -> tuple[Floats, float] | None:
         """d on the free rows, and the change of b with which they sum up to `total`."""
         block = self._block
-        H = block.K[np.ix_(free, free)].astype(np.float64)
-        H += block.problem.offset
-        diagonal = np.diagonal(H) + held
+        diagonal = block.K[free, free].astype(np.float64) + block.problem.offset + held
         ridge = (0.0 if block.K.dtype == np.float64 else 1e-7) * float(diagonal.mean())
         for _ in range(4):
+            H = block.K[np.ix_(free, free)].astype(np.float64)
+            H += block.problem.offset
             np.fill_diagonal(H, diagonal + ridge)
             block.journal.poll()
             try:
-                factor = cholesky(H, block.journal.poll)
+                factor = cholesky(H, block.problem.matrix.threads, block.journal.poll)
             except LinAlgError:
                 ridge = max(100 * ridge, 1e-14 * float(diagonal.mean()))
                 continue
-            d, each = cho_solve((factor, True), np.column_stack([rhs, np.ones(len(rhs))]), check_finite=False).T
+            # As an upper factor in columns it is what LAPACK wants to see, and is not copied.
+            d, each = cho_solve((factor.T, False), np.column_stack([rhs, np.ones(len(rhs))]), check_finite=False).T
             shift = float((d.sum() - total) / each.sum()) if self._free_bias else 0.0
             d = d - shift * each
             return (d, shift) if np.isfinite(d).all() else None
@@ -117,17 +119,20 @@ class ProximalStep:
         return True
 
 
-def cholesky(H: Floats, poll: Callable[[], None], width: int = 512) -> Floats:
-    """The lower factor of H, in pieces of a few hundredths of a second: poll, called in between, may raise."""
-    L = H.copy()
-    n = len(L)
+def cholesky(H: Floats, threads: int, poll: Callable[[], None], width: int = 256) -> Floats:
+    """H, overwritten by its lower factor, in pieces of a few hundredths of a second; what is above the diagonal is left
+    as it is. poll, called in between, may raise.
+    """
+    n = len(H)
     for k in range(0, n, width):
         end = min(k + width, n)
-        L[k:end, k:end] = np.linalg.cholesky(L[k:end, k:end])
-        for i in range(end, n, width):
-            poll()
-            L[i : i + width, k:end] = solve_triangular(L[k:end, k:end], L[i : i + width, k:end].T, lower=True).T
-        for i in range(end, n, width):
-            poll()
-            L[i : i + width, end : i + width] -= L[i : i + width, k:end] @ L[end : i + width, k:end].T
-    return L
+        poll()
+        corner = H[k:end, k:end] = np.linalg.cholesky(H[k:end, k:end])
+        inverse = solve_triangular(corner, np.eye(end - k), lower=True, check_finite=False).T
+        below = H[end:, k:end] = H[end:, k:end] @ inverse
+
+        def update(lines: slice, below: Floats = below, end: int = end) -> None:
+            H[end + lines.start : end + lines.stop, end : end + lines.stop] -= below[lines] @ below[: lines.stop].T
+
+        each_piece(n - end, width, threads, update, poll)
+    return H

@@ -57,8 +57,8 @@ class KernelSDCA(KernelAscent):
         return float(np.max(gaps[problem.p > 0], initial=0.0))
 
     def _visit(self, problem: KernelProblem, journal: Journal, rows: Index) -> None:
-        block: Any = Block(self.point, rows, journal, 0)
-        block.sweep(0.0, sweeps=1, in_order=True)
+        block: Any = Block(self.point, rows, journal, 0, in_order=True)
+        block.sweep(0.0, sweeps=1)
         self.visits += len(rows)
         change = block.reached() - self.point.a[rows]
         moved = np.flatnonzero(change)
