@@ -52,27 +52,37 @@ inline double half_square(std::span<const double> w, double scale) {
 // bytes for any of them.
 inline constexpr int64_t halves = 2;
 
-// Calls visit(half, i, row) for every row that exists; nothing is promised about the order between the halves.
-// Returns false when interrupted: the first thread asks, and tells the others.
-template <class Rows, class Visit>
-bool over_rows(const Problem<Rows>& p, Team& team, Watch& watch, const Visit& visit) {
+// Cuts 0..n - 1 into parts, and each of them into pieces: work(part, from, to) does one and says how much it was. The
+// pieces of a part come in order; nothing is promised about the order between parts. Returns false when interrupted:
+// the first thread asks, and tells the others.
+template <class Work>
+bool over_parts(int64_t n, int64_t parts, Team& team, Watch& watch, const Work& work) {
   std::atomic<bool> go_on = true;
   const auto asker = std::this_thread::get_id();
-  team.each(halves, [&](int64_t half) {
-    const int64_t n = p.rows.size(), from = n * half / halves, to = n * (half + 1) / halves;
+  team.each(parts, [&](int64_t part) {
     constexpr int64_t piece = 512;
-    for (int64_t begin = from; begin < to && go_on; begin += piece) {
-      int64_t work = 0;
-      for (int64_t i = begin; i < std::min(begin + piece, to); ++i) {
-        if (p.weight(i) == 0) continue;
-        const auto row = p.rows[i];
-        visit(half, i, row);
-        work += row.size();
-      }
-      if (std::this_thread::get_id() == asker && !watch.go_on(work)) go_on = false;
+    const int64_t end = n * (part + 1) / parts;
+    for (int64_t begin = n * part / parts; begin < end && go_on; begin += piece) {
+      const int64_t done = work(part, begin, std::min(begin + piece, end));
+      if (std::this_thread::get_id() == asker && !watch.go_on(done)) go_on = false;
     }
   });
   return go_on;
+}
+
+// Calls visit(half, i, row) for every row that exists.
+template <class Rows, class Visit>
+bool over_rows(const Problem<Rows>& p, Team& team, Watch& watch, const Visit& visit) {
+  return over_parts(p.rows.size(), halves, team, watch, [&](int64_t half, int64_t from, int64_t to) {
+    int64_t work = 0;
+    for (int64_t i = from; i < to; ++i) {
+      if (p.weight(i) == 0) continue;
+      const auto row = p.rows[i];
+      visit(half, i, row);
+      work += row.size();
+    }
+    return work;
+  });
 }
 
 // Which part of w is penalised: with a free bias not its last entry, which is b.
@@ -100,7 +110,10 @@ std::optional<Certificate> certify(const Problem<Rows>& p, const L& loss, std::s
     Block<std::remove_cvref_t<decltype(blocks)>> score, a;
     double losses = 0, conjugates = 0;
   } parts[halves] = {Part(loss, w.size()), Part(loss, w.size())};
-  const auto [plus, minus] = p.free_bias ? balance(p, dual) : std::pair{1.0, 1.0};
+  std::pair tilt{1.0, 1.0};
+  if constexpr (!is_joint<L>)  // they have no free bias
+    if (p.free_bias) tilt = balance(p, dual);
+  const auto [plus, minus] = tilt;
   std::vector<Scored> scored(p.free_bias ? size_t(p.rows.size()) : 0);
   const bool whole = over_rows(p, team, watch, [&](int64_t half, int64_t i, const auto& row) {
     Part& part = parts[half];

@@ -13,6 +13,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -23,6 +24,7 @@
 
 #include "certificate.hpp"
 #include "joint_system.hpp"
+#include "line_search.hpp"
 #include "newton_system.hpp"
 
 namespace pegasos {
@@ -34,22 +36,24 @@ class Newton {
 
  public:
   // bias_penalty: of the bias feature, as a part of lam.
-  Newton(const Problem<Rows>& problem, const L& loss, double bias_penalty, Watch& watch)
+  Newton(const Problem<Rows>& problem, const L& loss, double bias_penalty, Team& team, Watch& watch)
       : p_(problem),
         loss_(blocks_of(loss)),
         bias_penalty_(bias_penalty),
+        team_(team),
         watch_(watch),
-        system_(make_system(problem, watch)),
-        block_(loss_) {}
+        system_(make_system(problem, team, watch)),
+        halves_{Half(loss_), Half(loss_)} {}
 
   // Operations of one step with the current dual variables.
   double cost(std::span<const double> a) {
     double rows = 0, classes = 0;
+    auto& block = halves_[0].block;
     for (int64_t i = 0; i < p_.rows.size(); ++i) {
       if (p_.weight(i) == 0) continue;
-      loss_.softness(a.data() + i * width(), label<L>(p_, i), 1.0, block_.data());
+      loss_.softness(a.data() + i * width(), label<L>(p_, i), 1.0, block.data());
       double mine = 0;
-      for (int64_t c = 0; c < width(); ++c) mine += block_[c] > 0;
+      for (int64_t c = 0; c < width(); ++c) mine += block[c] > 0;
       if (mine < least_free) continue;
       ++rows;
       classes += mine;
@@ -63,18 +67,17 @@ class Newton {
   // Needed once, before the first step: the mean square of every feature.
   bool prepare() {
     if (!spread_.empty()) return true;
-    spread_.assign(size_t(p_.rows.dim()), 0.0);
+    begin_sums(size_t(p_.rows.dim()));
+    if (!each_row([&](Half& half, int64_t i, size_t, const auto& row) {
+          row.add_squares(share(size_t(i)), half.sums.data());
+        }))
+      return false;
+    end_sums(spread_);
     ridge_.resize(spread_.size());
-    for (int64_t i = 0; i < p_.rows.size(); ++i) {
-      if (share(size_t(i)) == 0) continue;
-      const auto row = p_.rows[i];
-      row.add_squares(share(size_t(i)), spread_.data());
-      if (!watch_.go_on(row.size())) return false;
-    }
-    double least = std::numeric_limits<double>::infinity(), largest = 0;
+    double least = std::numeric_limits<double>::infinity();
     for (const double x : spread_)
-      if (x > 0) least = std::min(least, x), largest = std::max(largest, x);
-    uneven_ = largest > 1e6 * least;
+      if (x > 0) least = std::min(least, x), widest_ = std::max(widest_, x);
+    uneven_ = widest_ > 1e6 * least;
     return true;
   }
 
@@ -84,9 +87,10 @@ class Newton {
   // Row visits since the last call.
   int64_t take_visits() { return std::exchange(visits_, 0); }
 
-  // One proximal point step: improves w and a, both in and out, by at most `most` Newton steps. Returns how many it
-  // took, 0 when interrupted.
-  int step(std::span<double> w, std::span<double> a, double curvature, int most) {
+  // One proximal point step: improves w and a, both in and out, by at most `most` Newton steps, until they change the
+  // objective by less than `accuracy`; 0 means as well as rounding allows. Returns how many it took, 0 when
+  // interrupted.
+  int step(std::span<double> w, std::span<double> a, double curvature, int most, double accuracy) {
     centre_.assign(a.begin(), a.end());
     scores_.resize(a.size());
     if (!scores(w, scores_)) return 0;
@@ -100,17 +104,21 @@ class Newton {
       respond(a, curvature);
       if (!direction(w, a, curvature, damping)) return 0;
       const double decrement = std::inner_product(gradient_.begin(), gradient_.end(), change_.begin(), 0.0);
-      const double length = decrement > 0 ? line_search(w, curvature) : 0;
+      const auto slope = [&](double along) { return falling(w, along, curvature); };
+      const double length = decrement > 0 ? line_search(slope, go_on_) : 0;
       if (!go_on_) return 0;
+      // Without the damping it would be this at most: the matrix is lam times the unit matrix or more.
+      const double undamped = decrement * (1 + damping * widest_ / std::min(penalty(0), penalty(w.size() - 1)));
+      const bool there = undamped < std::max({1e-4 * curvature, 1e-18, accuracy});
       if (length == 0) {
-        if (damping > 1 || decrement == 0) break;
+        if (damping > 1 || there) break;
         damping = std::max(1e-6, damping * 100);  // rounding, most likely: a better conditioned matrix may know more
         continue;
       }
       for (size_t j = 0; j < w.size(); ++j) w[j] -= length * change_[j];
       for (size_t i = 0; i < a.size(); ++i) scores_[i] -= length * change_scores_[i];
-      if (length >= 0.5 && decrement < std::max(1e-4 * curvature, 1e-18)) {
-        if (damping == 0) break;
+      if (length >= 0.5 && there) break;
+      if (length >= 0.5 && decrement < std::max({1e-4 * curvature, 1e-18, accuracy})) {
         damping = gradual && damping > 1e-12 ? damping / 100 : 0;
       } else if (length < 0.1) {
         damping = damping > 0 ? damping * 10 : least > 0 ? least * 10 : 1e-3;
@@ -119,18 +127,18 @@ class Newton {
         damping = damping > 1e-12 ? damping / 10 : 0;
       }
     }
-    return settle(w, a, curvature) ? round : 0;
+    return settle(w, a, curvature, accuracy > 0 ? 1 : 3) ? round : 0;
   }
 
  private:
   // A dual block sums to zero: it moves where two of its numbers can.
   static constexpr double least_free = JointLoss<L> ? 2 : 1;
 
-  System make_system(const Problem<Rows>& problem, Watch& watch) const {
+  System make_system(const Problem<Rows>& problem, Team& team, Watch& watch) const {
     if constexpr (JointLoss<L>)
       return System(problem, width(), watch);
     else
-      return System(problem, watch);
+      return System(problem, team, watch);
   }
 
   int64_t width() const { return loss_.width(); }
@@ -140,42 +148,54 @@ class Newton {
 
   double share(size_t i) const { return p_.weight(int64_t(i)) / p_.total; }
 
-  // visit(i, where the row's block begins) for every row that exists.
-  void each_row(const auto& visit) const {
-    for (int64_t i = 0; i < p_.rows.size(); ++i)
-      if (p_.weight(i) != 0) visit(i, size_t(i * width()));
+  // What each half of a pass has for itself.
+  struct Half {
+    explicit Half(const Blocks& loss) : block(loss) {}
+    Block<Blocks> block;
+    std::vector<double> sums;
+    std::vector<FreeRow> free;
+  };
+
+  // visit(half, i, where the row's block begins, row) for every row that exists.
+  bool each_row(const auto& visit) {
+    go_on_ = over_rows(p_, team_, watch_,
+                       [&](int64_t half, int64_t i, const auto& row) {
+                         visit(halves_[size_t(half)], i, size_t(i * width()), row);
+                       }) &&
+             go_on_;
+    return go_on_;
+  }
+
+  void begin_sums(size_t n) {
+    for (Half& half : halves_) half.sums.assign(n, 0.0);
+  }
+
+  void end_sums(std::vector<double>& out) const {
+    out = halves_[0].sums;
+    for (size_t j = 0; j < out.size(); ++j) out[j] += halves_[1].sums[j];
   }
 
   bool scores(std::span<const double> w, std::vector<double>& out) {
-    each_row([&](int64_t i, size_t at) {
-      if (!go_on_) return;
-      const auto row = p_.rows[i];
-      block_dot(loss_, row, w.data(), out.data() + at);
-      go_on_ = watch_.go_on(row.size() * width());
-    });
     visits_ += p_.m();
-    return go_on_;
+    return each_row([&](Half&, int64_t, size_t at, const auto& row) { block_dot(loss_, row, w.data(), &out[at]); });
   }
 
   // a_i at the current scores.
   void respond(std::span<double> a, double curvature) {
-    each_row([&](int64_t i, size_t at) {
-      loss_.ascend(centre_.data() + at, scores_.data() + at, label<L>(p_, i), curvature, a.data() + at);
+    each_row([&](Half&, int64_t i, size_t at, const auto&) {
+      loss_.ascend(&centre_[at], &scores_[at], label<L>(p_, i), curvature, &a[at]);
     });
-    go_on_ = go_on_ && watch_.go_on(int64_t(a.size()));
   }
 
   // gradient_ = lam w - sum_i p_i a_i x_i.
   void residual(std::span<const double> w, std::span<const double> a) {
-    gradient_.assign(w.size(), 0.0);
-    each_row([&](int64_t i, size_t at) {
+    begin_sums(w.size());
+    each_row([&](Half& half, int64_t i, size_t at, const auto& row) {
       bool moves = false;
-      for (int64_t c = 0; c < width(); ++c) moves |= (block_[c] = -share(size_t(i)) * a[at + size_t(c)]) != 0;
-      if (!moves) return;
-      const auto row = p_.rows[i];
-      block_axpy(loss_, row, block_.data(), gradient_.data());
-      go_on_ = go_on_ && watch_.go_on(row.size() * width());
+      for (int64_t c = 0; c < width(); ++c) moves |= (half.block[c] = -share(size_t(i)) * a[at + size_t(c)]) != 0;
+      if (moves) block_axpy(loss_, row, half.block.data(), half.sums.data());
     });
+    end_sums(gradient_);
     for (size_t j = 0; j < w.size(); ++j) gradient_[j] += penalty(j) * w[j];
   }
 
@@ -197,69 +217,57 @@ class Newton {
 
   // The rows that can move, and how easily.
   void soften(std::span<const double> a, double curvature) {
-    free_.clear();
+    for (Half& half : halves_) half.free.clear();
     soft_.resize(JointLoss<L> ? a.size() : 0);
-    each_row([&](int64_t i, size_t at) {
-      loss_.softness(a.data() + at, label<L>(p_, i), curvature, block_.data());
+    each_row([&](Half& half, int64_t i, size_t at, const auto&) {
+      loss_.softness(&a[at], label<L>(p_, i), curvature, half.block.data());
       double free = 0;
       for (int64_t c = 0; c < width(); ++c) {
-        free += block_[c] > 0;
-        block_[c] *= share(size_t(i));
-        if constexpr (JointLoss<L>) soft_[at + size_t(c)] = block_[c];
+        free += half.block[c] > 0;
+        half.block[c] *= share(size_t(i));
+        if constexpr (JointLoss<L>) soft_[at + size_t(c)] = half.block[c];
       }
-      if (free >= least_free) free_.push_back({i, block_[0]});
+      if (free >= least_free) half.free.push_back({i, half.block[0]});
     });
+    free_ = halves_[0].free;
+    free_.insert(free_.end(), halves_[1].free.begin(), halves_[1].free.end());
   }
 
   // Minus the slope at w - length * change: positive while the function still falls.
   double falling(std::span<const double> w, double length, double curvature) {
     double s = 0;
     for (size_t j = 0; j < w.size(); ++j) s += penalty(j) * (w[j] - length * change_[j]) * change_[j];
-    trial_.resize(size_t(width()));
-    each_row([&](int64_t i, size_t at) {
-      const double* change = change_scores_.data() + at;
-      for (int64_t c = 0; c < width(); ++c) trial_[size_t(c)] = scores_[at + size_t(c)] - length * change[c];
-      loss_.ascend(centre_.data() + at, trial_.data(), label<L>(p_, i), curvature, block_.data());
-      for (int64_t c = 0; c < width(); ++c) s -= share(size_t(i)) * block_[c] * change[c];
-    });
-    go_on_ = go_on_ && watch_.go_on(int64_t(scores_.size()));
-    return s;
-  }
-
-  // The length at which the function along the direction is lowest, roughly: it is convex, its slope continuous.
-  // That may be 1e-10 as well as 1, so every second guess halves the bracket on a logarithmic scale.
-  double line_search(std::span<const double> w, double curvature) {
-    const double at_start = falling(w, 0, curvature);
-    if (!(at_start > 0)) return 0;
-    double low = 0, high = 1, at_low = at_start, at_high = falling(w, 1, curvature);
-    if (std::abs(at_high) <= 0.5 * at_start) return 1;
-    for (int i = 0; at_high > 0 && i < 40 && go_on_; ++i) {
-      low = high, at_low = at_high;
-      high *= 2, at_high = falling(w, high, curvature);
-    }
-    for (int i = 0; i < 100 && go_on_; ++i) {
-      const double secant = low + (high - low) * at_low / (at_low - at_high);
-      const double halved = low > 0 ? (high > 4 * low ? std::sqrt(low * high) : (low + high) / 2) : high / 1024;
-      const double guess = i % 2 == 0 ? secant : halved;
-      const double here = falling(w, guess, curvature);
-      if (std::abs(here) <= 0.1 * at_start) return guess;
-      (here > 0 ? low : high) = guess;
-      (here > 0 ? at_low : at_high) = here;
-    }
-    return low;
+    std::array<double, halves> sums = {};
+    const auto pull = [&](int64_t part, int64_t from, int64_t to) {
+      double sum = 0;  // a variable of its own stays in a register
+      Block<Blocks> trial(loss_), block(loss_);
+      for (int64_t i = from; i < to; ++i) {
+        const auto at = size_t(i * width());
+        if (p_.weight(i) == 0) continue;
+        for (int64_t c = 0; c < width(); ++c)
+          trial[c] = scores_[at + size_t(c)] - length * change_scores_[at + size_t(c)];
+        loss_.ascend(&centre_[at], trial.data(), label<L>(p_, i), curvature, block.data());
+        for (int64_t c = 0; c < width(); ++c) sum += share(size_t(i)) * block[c] * change_scores_[at + size_t(c)];
+      }
+      sums[size_t(part)] += sum;
+      return (to - from) * width();
+    };
+    go_on_ = over_parts(p_.rows.size(), halves, team_, watch_, pull) && go_on_;
+    return s - (sums[0] + sums[1]);
   }
 
   // Newton steps in (w, a) jointly until lam w = sum p a x holds as well as rounding allows.
-  bool settle(std::span<double> w, std::span<double> a, double curvature) {
+  bool settle(std::span<double> w, std::span<double> a, double curvature, int rounds) {
     respond(a, curvature);
-    for (int round = 0; round < 3; ++round) {
+    auto& block = halves_[0].block;
+    for (int round = 0; round < rounds; ++round) {
       if (!direction(w, a, curvature, 0)) return false;
       for (size_t j = 0; j < w.size(); ++j) w[j] -= change_[j];
       for (const auto& [i, weight] : free_) {
         const auto at = size_t(i * width());
         if constexpr (JointLoss<L>) {
-          bend(system_.soft_of(i), change_scores_.data() + at, block_.data());
-          for (int64_t c = 0; c < width(); ++c) a[at + size_t(c)] += block_[c] / share(size_t(i));
+          bend(system_.soft_of(i), change_scores_.data() + at, block.data());
+          for (int64_t c = 0; c < width(); ++c) a[at + size_t(c)] += block[c] / share(size_t(i));
         } else {
           a[at] += weight / share(at) * change_scores_[at];
         }
@@ -272,13 +280,15 @@ class Newton {
   const Problem<Rows>& p_;
   const Blocks loss_;
   double bias_penalty_;
+  Team& team_;
   Watch& watch_;
   System system_;
-  Block<Blocks> block_;
+  std::array<Half, halves> halves_;
   std::vector<FreeRow> free_;
-  std::vector<double> spread_, ridge_, soft_, trial_;
+  std::vector<double> spread_, ridge_, soft_;
   std::vector<double> centre_, scores_, gradient_, change_, change_scores_;
   int64_t visits_ = 0;
+  double widest_ = 0;  // the largest of spread_
   bool go_on_ = true, uneven_ = false, precise_ = false;
 };
 

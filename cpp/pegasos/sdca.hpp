@@ -37,7 +37,7 @@ class DualSolver {
         inner_(inner_problem(problem)),
         u_(state.w.size()),
         ascent_(inner_, loss, state.a, u_, team, options.replicas),
-        newton_(inner_, loss, bias_penalty(), watch) {
+        newton_(inner_, loss, bias_penalty(), team, watch) {
     if (p_.free_bias) inner_.offset = state.w.back();
   }
 
@@ -65,8 +65,7 @@ class DualSolver {
   bool small() const { return operations_ < floor_below; }
   int64_t width() const { return blocks_of(loss_).width(); }
   double epochs_left() const { return o_.max_epochs - double(state_.visits) / double(p_.m()); }
-
-  // The value of the zero model, which takes a look at every row.
+  // Of the zero model; it takes a look at every row.
   double at_zero() { return at_zero_ < 0 ? at_zero_ = value_at_zero(p_, loss_) : at_zero_; }
 
   // Far from the optimum nearly every block of a joint hinge is free, so that Newton's system is as large as can be,
@@ -176,7 +175,7 @@ class DualSolver {
     const double epochs_left = pace > 1e-6 ? std::log(now / std::max(o_.tol, 1e-15)) / pace : 1e6;
     if (epochs_left < 5 || (!small() && !near(0.05))) return false;
     const double passes = 2 * double(p_.rows.nonzeros() * width()) + 30 * double(state_.a.size());
-    const double rest = epochs_left * last_operations_ / (L::smooth ? 12 : 60) - passes;
+    const double rest = epochs_left * last_operations_ / (L::smooth ? 2 : 25) - passes;
     return rest > 0 && rest > 0.25 * newton_.cost(state_.a);  // which looks at all rows
   }
 
@@ -227,7 +226,8 @@ class DualSolver {
         continue;
       }
       const double before = best;
-      const int rounds = newton_.step(w, a, curvature, int(std::min(epochs_left() - 4, 40.0)));
+      const double accuracy = L::smooth && !to_the_floor ? 0.1 * o_.tol : 0;
+      const int rounds = newton_.step(w, a, curvature, int(std::min(epochs_left() - 4, 40.0)), accuracy);
       if (rounds == 0) return false;
       state_.visits += newton_.take_visits();
       if (!certify_now(w, a)) return false;

@@ -36,7 +36,8 @@ std::vector<double> newton_change(int64_t dim, int64_t copies, bool precise = fa
   using Rows = CsrRows<double, int32_t>;
   const Problem<Rows> p{{values.data(), columns.data(), {nullptr, indptr.data()}, n * copies, dim - 1, 1}, {}, 1};
   Watch watch(0, forever, {});
-  NewtonSystem<Rows> system(p, watch);
+  Team team(2);
+  NewtonSystem<Rows> system(p, team, watch);
   const auto size = static_cast<size_t>(dim);
   std::vector<double> ridge(size, 0.1), gradient(size), change;
   for (int64_t j = 0; j < d; ++j) gradient[size_t(j)] = 1 + double(j % 4);
@@ -49,6 +50,23 @@ std::vector<double> newton_change(int64_t dim, int64_t copies, bool precise = fa
 }
 
 }  // namespace
+
+TEST(gram_in_groups_is_gram_row_by_row) {
+  for (const int64_t d : {1, 5, 54})
+    for (const int64_t n : {1, 7, 8, 9, 30}) {
+      const Data<> data(n, d);
+      const DenseRows<double> rows{data.dense.data(), n, d, 0.5};
+      std::vector<double> one(size_t((d + 1) * (d + 1))), many(one);
+      Gram<DenseRows<double>> gram(many.data());
+      for (int64_t i = 0; i < n; ++i) {
+        rows[i].rank_one(1 + double(i % 3), one.data());
+        gram.add(1 + double(i % 3), rows[i]);
+      }
+      gram.finish();
+      gram.finish();  // nothing is left
+      for (size_t j = 0; j < one.size(); ++j) CHECK(near(one[j], many[j]));
+    }
+}
 
 TEST(team_does_each_piece_once) {
   for (const int threads : {1, 2, 3, 7}) {

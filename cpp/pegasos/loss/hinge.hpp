@@ -28,7 +28,8 @@ struct Hinge {
   // The dual step: the a that maximises -loss*(-a) - (a - old) s - curvature/2 (a - old)^2.
   PEG_HD double ascend(double old, double s, double y, double curvature) const {
     const double alpha = old * y + (1 - y * s) / curvature;
-    return alpha > 0 ? (alpha < 1 ? alpha * y : y) : 0;
+    const double low = alpha > 0 ? alpha : 0, both = low < 1 ? low : 1;  // no branch: nobody could predict it
+    return both * y + 0.0;                                               // never minus zero
   }
 
   // How fast ascend's answer falls with s: 1 / (curvature + second derivative of the conjugate), 0 at a bound.
