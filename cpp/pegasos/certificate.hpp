@@ -54,32 +54,37 @@ inline constexpr int64_t halves = 2;
 
 // Cuts 0..n - 1 into parts, and each of them into pieces: work(part, from, to) does one and says how much it was. The
 // pieces of a part come in order; nothing is promised about the order between parts. Returns false when interrupted:
-// the first thread asks, and tells the others.
+// the first thread asks, and tells the others. each: what one of the n takes, on average, in multiplications.
 template <class Work>
-bool over_parts(int64_t n, int64_t parts, Team& team, Watch& watch, const Work& work) {
+bool over_parts(int64_t n, int64_t parts, double each, Team& team, Watch& watch, const Work& work) {
   std::atomic<bool> go_on = true;
   const auto asker = std::this_thread::get_id();
-  team.each(parts, [&](int64_t part) {
-    constexpr int64_t piece = 512;
+  const auto piece = int64_t(std::clamp(1e6 / std::max(each, 1.0), 1.0, 512.0));
+  const auto part_of = [&](int64_t part) {
     const int64_t end = n * (part + 1) / parts;
     for (int64_t begin = n * part / parts; begin < end && go_on; begin += piece) {
       const int64_t done = work(part, begin, std::min(begin + piece, end));
       if (std::this_thread::get_id() == asker && !watch.go_on(done)) go_on = false;
     }
-  });
+  };
+  const auto meanwhile = [&] {
+    if (!watch.look()) go_on = false;
+  };
+  team.each(parts, part_of, meanwhile);
   return go_on;
 }
 
-// Calls visit(half, i, row) for every row that exists.
+// Calls visit(half, i, row) for every row that exists. width: how often a visit uses each number of a row.
 template <class Rows, class Visit>
-bool over_rows(const Problem<Rows>& p, Team& team, Watch& watch, const Visit& visit) {
-  return over_parts(p.rows.size(), halves, team, watch, [&](int64_t half, int64_t from, int64_t to) {
+bool over_rows(const Problem<Rows>& p, int64_t width, Team& team, Watch& watch, const Visit& visit) {
+  const double each = double(p.rows.nonzeros() * width) / double(std::max<int64_t>(1, p.rows.size()));
+  return over_parts(p.rows.size(), halves, each, team, watch, [&](int64_t half, int64_t from, int64_t to) {
     int64_t work = 0;
     for (int64_t i = from; i < to; ++i) {
       if (p.weight(i) == 0) continue;
       const auto row = p.rows[i];
       visit(half, i, row);
-      work += row.size();
+      work += row.size() * width;
     }
     return work;
   });
@@ -115,7 +120,7 @@ std::optional<Certificate> certify(const Problem<Rows>& p, const L& loss, std::s
     if (p.free_bias) tilt = balance(p, dual);
   const auto [plus, minus] = tilt;
   std::vector<Scored> scored(p.free_bias ? size_t(p.rows.size()) : 0);
-  const bool whole = over_rows(p, team, watch, [&](int64_t half, int64_t i, const auto& row) {
+  const bool whole = over_rows(p, blocks.width(), team, watch, [&](int64_t half, int64_t i, const auto& row) {
     Part& part = parts[half];
     const double s = p.weight(i);
     const auto y = label<L>(p, i);
@@ -167,7 +172,7 @@ std::optional<double> objective(const Problem<Rows>& p, const L& loss, std::span
     Block<std::remove_cvref_t<decltype(blocks)>> score;
     double losses = 0;
   } parts[halves] = {{Block(blocks)}, {Block(blocks)}};
-  const bool whole = over_rows(p, team, watch, [&](int64_t half, int64_t i, const auto& row) {
+  const bool whole = over_rows(p, blocks.width(), team, watch, [&](int64_t half, int64_t i, const auto& row) {
     Part& part = parts[half];
     block_dot(blocks, row, w.data(), part.score.data());
     part.losses += p.weight(i) * blocks.value(part.score.data(), label<L>(p, i));

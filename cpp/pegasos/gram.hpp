@@ -25,11 +25,12 @@ namespace kernel {
 
 }  // namespace kernel
 
-// Takes rows one by one; the matrix is whole after `finish`.
+// Takes rows one by one; the n x n matrix is whole after `finish`.
 template <class Rows>
 class Gram {
  public:
-  explicit Gram(double* A) : A_(A) {}
+  static constexpr double speed = 1;  // multiplications in the time of one anywhere else
+  Gram(double* A, int64_t) : A_(A) {}
   void add(double weight, const auto& row) { row.rank_one(weight, A_); }
   void finish() {}
 
@@ -40,11 +41,11 @@ class Gram {
 template <class T>
 class Gram<DenseRows<T>> {
  public:
-  explicit Gram(double* A) : A_(A) {}
+  static constexpr double speed = 20;
+  Gram(double* A, int64_t n) : A_(A), room_(size_t(8 * n)) {}
 
   void add(double weight, const DenseRow<T>& row) {
     const int64_t n = row.n + 1;
-    if (room_.empty()) room_.resize(size_t(8 * n));
     double* x = room_.data() + waiting_ * n;
     for (int64_t j = 0; j < row.n; ++j) x[j] = double(row.val[j]);
     x[row.n] = row.bias;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <numeric>
 #include <span>
@@ -11,6 +12,7 @@
 
 #include "cholesky.hpp"
 #include "conjugate_gradients.hpp"
+#include "gram.hpp"
 #include "newton_system.hpp"
 #include "wide.hpp"
 
@@ -26,14 +28,16 @@ inline void bend(std::span<const double> soft, const double* v, double* out) {
 template <class Rows>
 class JointSystem {
  public:
-  JointSystem(const Problem<Rows>& problem, int64_t width, Watch& watch)
-      : p_(problem), width_(width), watch_(watch), score_(size_t(width)), bent_(size_t(width)) {}
+  JointSystem(const Problem<Rows>& problem, int64_t width, Team& team, Watch& watch)
+      : p_(problem), width_(width), team_(team), watch_(watch) {
+    for (Half& half : halves_) half.score.resize(size_t(width)), half.bent.resize(size_t(width));
+  }
 
   // Operations of one build and solve with that many free rows, and free classes in each.
   static double cost(const Problem<Rows>& p, double width, double rows, double classes) {
     const double row = std::max(1.0, double(p.rows.nonzeros()) / double(std::max<int64_t>(1, p.rows.size())));
     const double n = double(p.rows.dim()) * width;
-    const double direct = rows * row * row * classes * (classes + 1) / 4 + n * n * n / 6;
+    const double direct = rows * row * row * classes * (classes + 1) / (4 * Gram<Rows>::speed) + n * n * n / 6;
     return (n <= most ? direct : 200 * 2 * rows * row * width) + 10 * n;
   }
 
@@ -58,18 +62,22 @@ class JointSystem {
   }
 
   bool solve(std::span<const double> gradient, std::vector<double>& change) {
+    whole_ = true;
     change.assign(gradient.size(), 0.0);
     const auto product_of = [&](std::span<const double> x, std::vector<double>& out) { multiply(x, out); };
     if (!direct_)
-      return conjugate_gradients(product_of, diagonal_, gradient, change, watch_, int64_t(rows_.size()) * 50 * width_);
+      return conjugate_gradients(product_of, diagonal_, gradient, change, watch_,
+                                 int64_t(rows_.size()) * 50 * width_) &&
+             whole_;
     std::vector<double> left(gradient.begin(), gradient.end()), product;
     for (int round = 0; round < 2; ++round) {  // the second round refines what rounding left
       factor_.solve(left);
       for (size_t j = 0; j < change.size(); ++j) change[j] += left[j];
+      if (round == 1) break;
       multiply(change, product);
       for (size_t j = 0; j < left.size(); ++j) left[j] = gradient[j] - product[j];
     }
-    return true;
+    return whole_;
   }
 
   std::span<const double> soft_of(int64_t i) const { return soft_.subspan(size_t(i * width_), size_t(width_)); }
@@ -86,31 +94,48 @@ class JointSystem {
   void multiply(std::span<const double> x, std::vector<double>& out) {
     out.resize(x.size());
     for (size_t j = 0; j < x.size(); ++j) out[j] = ridge_[j / size_t(width_)] * x[j];
-    for (const auto& free : rows_) {
-      const auto row = p_.rows[free.i];
-      kernel::dot(row, width_, x.data(), score_.data());
-      bend(soft_of(free.i), score_.data(), bent_.data());
-      kernel::axpy(row, width_, bent_.data(), out.data());
-    }
+    for (Half& half : halves_) half.sums.assign(x.size(), 0.0);
+    const auto add = [&](int64_t part, int64_t from, int64_t to) {
+      Half& half = halves_[size_t(part)];
+      for (int64_t k = from; k < to; ++k) {
+        const int64_t i = rows_[size_t(k)].i;
+        const auto row = p_.rows[i];
+        kernel::dot(row, width_, x.data(), half.score.data());
+        bend(soft_of(i), half.score.data(), half.bent.data());
+        kernel::axpy(row, width_, half.bent.data(), half.sums.data());
+      }
+      return (to - from) * int64_t(row_length()) * width_;
+    };
+    whole_ = over_parts(int64_t(rows_.size()), halves, row_length() * double(width_), team_, watch_, add) && whole_;
+    for (size_t j = 0; j < x.size(); ++j) out[j] += halves_[0].sums[j] + halves_[1].sums[j];
   }
 
-  // Pairs of classes one after the other, each a matrix over the features: rows then add to consecutive numbers. What
-  // all pairs amount to is put together at the end.
+  double row_length() const { return double(p_.rows.nonzeros()) / double(std::max<int64_t>(1, p_.rows.size())); }
+
+  // Every pair of classes has a matrix over the features: rows then add to consecutive numbers. What all pairs amount
+  // to is put together at the end.
   bool factor() {
-    const int64_t dim = p_.rows.dim(), n = dim * width_;
-    std::vector<double> pairs(size_t(width_ * (width_ + 1) / 2 * dim * dim));
-    const auto pair = [&](int64_t c, int64_t other) { return pairs.data() + (c * (c + 1) / 2 + other) * dim * dim; };
-    for (const auto& free : rows_) {
-      const auto row = p_.rows[free.i];
-      const auto D = soft_of(free.i);
-      const double sum = std::accumulate(D.begin(), D.end(), 0.0);
-      for (int64_t c = 0; c < width_; ++c)
-        for (int64_t other = 0; other <= c; ++other) {
-          const double own = D[size_t(c)], bent = (c == other ? own : 0) - own * D[size_t(other)] / sum;
-          if (bent != 0) row.rank_one(bent, pair(c, other));
-        }
-      if (!watch_.go_on(row.size() * row.size() * width_)) return false;
-    }
+    const int64_t dim = p_.rows.dim(), n = dim * width_, size = dim * dim, pairs = width_ * (width_ + 1) / 2;
+    std::vector<double> sums(size_t(halves * pairs * size));
+    std::vector<Gram<Rows>> grams;
+    for (int64_t k = 0; k < halves * pairs; ++k) grams.emplace_back(sums.data() + k * size, dim);
+    const auto add = [&](int64_t part, int64_t from, int64_t to) {
+      for (int64_t k = from; k < to; ++k) {
+        const auto row = p_.rows[rows_[size_t(k)].i];
+        const auto D = soft_of(rows_[size_t(k)].i);
+        const double sum = std::accumulate(D.begin(), D.end(), 0.0);
+        auto gram = grams.begin() + part * pairs;
+        for (size_t c = 0; c < D.size(); ++c)
+          for (size_t other = 0; other <= c; ++other, ++gram)
+            if (const double bent = (c == other ? D[c] : 0) - D[c] * D[other] / sum; bent != 0) gram->add(bent, row);
+      }
+      return int64_t(double(to - from) * row_length() * row_length()) * width_;
+    };
+    const double each = row_length() * row_length() * double(width_);
+    if (!over_parts(int64_t(rows_.size()), halves, each, team_, watch_, add)) return false;
+    for (auto& gram : grams) gram.finish();
+    for (int64_t j = 0; j < pairs * size; ++j) sums[size_t(j)] += sums[size_t(pairs * size + j)];
+    const auto pair = [&](int64_t c, int64_t other) { return sums.data() + (c * (c + 1) / 2 + other) * size; };
     std::vector<double> A(size_t(n * n));
     for (int64_t c = 0; c < width_; ++c)
       for (int64_t other = 0; other <= c; ++other)
@@ -122,14 +147,20 @@ class JointSystem {
     return factor_.factor(std::move(A), n, watch_);
   }
 
+  struct Half {
+    std::vector<double> score, bent, sums;
+  };
+
   const Problem<Rows>& p_;
   int64_t width_;
+  Team& team_;
   Watch& watch_;
+  std::array<Half, halves> halves_;
   std::span<const FreeRow> rows_;
   std::span<const double> soft_, ridge_;
   Cholesky<double> factor_;
-  bool direct_ = true;
-  std::vector<double> diagonal_, score_, bent_;
+  bool direct_ = true, whole_ = true;  // whole: no product was interrupted
+  std::vector<double> diagonal_;
 };
 
 }  // namespace pegasos

@@ -107,9 +107,9 @@ class Newton {
       const auto slope = [&](double along) { return falling(w, along, curvature); };
       const double length = decrement > 0 ? line_search(slope, go_on_) : 0;
       if (!go_on_) return 0;
-      // Without the damping it would be this at most: the matrix is lam times the unit matrix or more.
+      // Without damping it would be this at most, if solved exactly: the matrix is lam times the unit matrix or more.
       const double undamped = decrement * (1 + damping * widest_ / std::min(penalty(0), penalty(w.size() - 1)));
-      const bool there = undamped < std::max({1e-4 * curvature, 1e-18, accuracy});
+      const bool there = decrement >= 0 && undamped < std::max({1e-4 * curvature, 1e-18, accuracy});
       if (length == 0) {
         if (damping > 1 || there) break;
         damping = std::max(1e-6, damping * 100);  // rounding, most likely: a better conditioned matrix may know more
@@ -136,7 +136,7 @@ class Newton {
 
   System make_system(const Problem<Rows>& problem, Team& team, Watch& watch) const {
     if constexpr (JointLoss<L>)
-      return System(problem, width(), watch);
+      return System(problem, width(), team, watch);
     else
       return System(problem, team, watch);
   }
@@ -150,15 +150,15 @@ class Newton {
 
   // What each half of a pass has for itself.
   struct Half {
-    explicit Half(const Blocks& loss) : block(loss) {}
-    Block<Blocks> block;
+    explicit Half(const Blocks& loss) : block(loss), trial(loss) {}
+    Block<Blocks> block, trial;
     std::vector<double> sums;
     std::vector<FreeRow> free;
   };
 
   // visit(half, i, where the row's block begins, row) for every row that exists.
   bool each_row(const auto& visit) {
-    go_on_ = over_rows(p_, team_, watch_,
+    go_on_ = over_rows(p_, width(), team_, watch_,
                        [&](int64_t half, int64_t i, const auto& row) {
                          visit(halves_[size_t(half)], i, size_t(i * width()), row);
                        }) &&
@@ -217,7 +217,10 @@ class Newton {
 
   // The rows that can move, and how easily.
   void soften(std::span<const double> a, double curvature) {
-    for (Half& half : halves_) half.free.clear();
+    for (Half& half : halves_) {
+      half.free.clear();
+      half.free.reserve(size_t(p_.rows.size()) / 2 + 1);  // threads must not run out of memory
+    }
     soft_.resize(JointLoss<L> ? a.size() : 0);
     each_row([&](Half& half, int64_t i, size_t at, const auto&) {
       loss_.softness(&a[at], label<L>(p_, i), curvature, half.block.data());
@@ -240,7 +243,7 @@ class Newton {
     std::array<double, halves> sums = {};
     const auto pull = [&](int64_t part, int64_t from, int64_t to) {
       double sum = 0;  // a variable of its own stays in a register
-      Block<Blocks> trial(loss_), block(loss_);
+      Block<Blocks>&block = halves_[size_t(part)].block, &trial = halves_[size_t(part)].trial;
       for (int64_t i = from; i < to; ++i) {
         const auto at = size_t(i * width());
         if (p_.weight(i) == 0) continue;
@@ -252,11 +255,11 @@ class Newton {
       sums[size_t(part)] += sum;
       return (to - from) * width();
     };
-    go_on_ = over_parts(p_.rows.size(), halves, team_, watch_, pull) && go_on_;
+    go_on_ = over_parts(p_.rows.size(), halves, 10.0 * double(width()), team_, watch_, pull) && go_on_;
     return s - (sums[0] + sums[1]);
   }
 
-  // Newton steps in (w, a) jointly until lam w = sum p a x holds as well as rounding allows.
+  // Newton steps in (w, a) jointly: after three of them lam w = sum p a x holds as well as rounding allows.
   bool settle(std::span<double> w, std::span<double> a, double curvature, int rounds) {
     respond(a, curvature);
     auto& block = halves_[0].block;

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <cstdint>
 #include <span>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -29,7 +28,7 @@ class NewtonSystem {
   static double cost(const Problem<Rows>& p, double rows) {
     const double row = std::max(1.0, double(p.rows.nonzeros()) / double(std::max<int64_t>(1, p.rows.size())));
     const double dim = double(p.rows.dim());
-    const double by_features = dim <= most ? rows * row * row / gram_speed + dim * dim * dim / 6 : 1e300;
+    const double by_features = dim <= most ? rows * row * row / (2 * Gram<Rows>::speed) + dim * dim * dim / 6 : 1e300;
     const double by_rows = rows <= most && dim > 300 ? rows * rows * row / 2 + rows * rows * rows / 6 : 1e300;
     return std::min({by_features, by_rows, 200 * 2 * rows * row}) + 10 * dim;
   }
@@ -87,8 +86,6 @@ class NewtonSystem {
 
  private:
   static constexpr double most = 3000;
-  // Multiplications in the time of one anywhere else: dense rows come in groups, whose sums stay in registers.
-  static constexpr double gram_speed = std::is_same_v<Rows, DenseRows<typename Rows::value_type>> ? 40 : 2;
   enum class Way { rows, features, precise, gradients };
 
   void multiply(std::span<const double> x, std::vector<double>& out) const {
@@ -103,19 +100,20 @@ class NewtonSystem {
   bool build_over_features() {
     const int64_t n = p_.rows.dim(), parts = n <= 512 ? halves : 1;  // whatever the number of threads
     std::vector<std::vector<double>> A(size_t(parts), std::vector<double>(size_t(n * n)));
-    const bool whole =
-        over_parts(int64_t(rows_.size()), parts, team_, watch_, [&](int64_t part, int64_t from, int64_t to) {
-          Gram<Rows> gram(A[size_t(part)].data());
-          int64_t work = 0;
-          for (int64_t k = from; k < to; ++k) {
-            const auto row = p_.rows[rows_[size_t(k)].i];
-            gram.add(rows_[size_t(k)].weight, row);
-            work += row.size() * row.size() / 4;
-          }
-          gram.finish();
-          return work;
-        });
-    if (!whole) return false;
+    std::vector<Gram<Rows>> grams;
+    for (auto& part : A) grams.emplace_back(part.data(), n);
+    const auto add = [&](int64_t part, int64_t from, int64_t to) {
+      int64_t work = 0;
+      for (int64_t k = from; k < to; ++k) {
+        const auto row = p_.rows[rows_[size_t(k)].i];
+        grams[size_t(part)].add(rows_[size_t(k)].weight, row);
+        work += row.size() * row.size() / 4;
+      }
+      return work;
+    };
+    const double row = double(p_.rows.nonzeros()) / double(std::max<int64_t>(1, p_.rows.size()));
+    if (!over_parts(int64_t(rows_.size()), parts, row * row / 4, team_, watch_, add)) return false;
+    for (auto& gram : grams) gram.finish();
     for (int64_t part = 1; part < parts; ++part)
       for (size_t j = 0; j < A[0].size(); ++j) A[0][j] += A[size_t(part)][j];
     for (int64_t j = 0; j < n; ++j) A[0][size_t(j * n + j)] += ridge_[size_t(j)];

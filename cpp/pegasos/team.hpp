@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <system_error>
@@ -32,7 +33,8 @@ class Team {
   int size() const { return int(members_.size()) + 1; }
 
   // work(i) for i in 0..pieces - 1, each once, by whoever is free; returns when all are done. work must not throw.
-  void each(int64_t pieces, const std::function<void(int64_t)>& work) {
+  // meanwhile, if there is one, is called about every tenth of a millisecond while others are still at it.
+  void each(int64_t pieces, const std::function<void(int64_t)>& work, const std::function<void()>& meanwhile = {}) {
     if (members_.empty() || pieces <= 1) {
       for (int64_t i = 0; i < pieces; ++i) work(i);
       return;
@@ -43,6 +45,14 @@ class Team {
     busy_ = int(members_.size());
     call();
     help();
+    for (int turns = 0; meanwhile && busy_ != 0; ++turns) {
+      if (turns < 1000) {  // mostly the others are done in no time
+        std::this_thread::yield();
+      } else {
+        std::this_thread::sleep_for(std::chrono::microseconds(100));
+        meanwhile();
+      }
+    }
     for (int left = busy_; left != 0; left = busy_) busy_.wait(left);
   }
 

@@ -42,15 +42,14 @@ struct Solved {
   int64_t visits;
 };
 
-template <class Rows, class Report>
-Solved solve(const Problem<Rows>& p, DualOptions options, int threads, const Report& report) {
+template <class Rows, class Report, Loss L = Hinge>
+Solved solve(const Problem<Rows>& p, DualOptions options, int threads, const Report& report, const L& loss = {}) {
   Solved out{std::vector<double>(size_t(p.rows.size())), std::vector<double>(size_t(p.rows.dim())), {}, 0};
   if (options.max_epochs == 0) options.max_epochs = 1000;
   DualState state{out.a, out.w};
   Team team(threads);
   Watch watch(0, forever, {});
-  const Hinge hinge;
-  out.fit = DualSolver(p, hinge, options, state, team, watch).run(report);
+  out.fit = DualSolver(p, loss, options, state, team, watch).run(report);
   out.visits = state.visits;
   return out;
 }
@@ -111,12 +110,12 @@ TEST(newton_steps_close_the_gap_on_columns_of_any_scale) {
   const Hinge hinge;
   Team team(1);
   Watch watch(0, forever, {});
-  Newton newton(p, hinge, 1.0, watch);
+  Newton newton(p, hinge, 1.0, team, watch);
   std::vector<double> w(6), a(60);
   CHECK(newton.prepare());
   double gap = 1;
   for (double curvature = 0.1; curvature > 1e-9; curvature /= 10) {
-    CHECK(newton.step(w, a, curvature, 40) > 0);
+    CHECK(newton.step(w, a, curvature, 40, 0) > 0);
     for (int64_t i = 0; i < 60; ++i) CHECK(hinge.feasible(a[size_t(i)], p.y[i]) == a[size_t(i)]);
     const auto found = certify(
         p, hinge, std::span<const double>(w), [&](int64_t i, double* out) { *out = a[size_t(i)]; }, team, watch);
@@ -175,6 +174,23 @@ TEST(any_number_of_threads_gives_the_same_bytes) {
       CHECK(one.w == other.w && one.a == other.a && one.visits == other.visits);
     }
   }
+}
+
+TEST(newtons_method_gives_the_same_bytes_for_any_number_of_threads) {
+  const Data<float> data(9'000, 12);
+  const auto p = data.on_dense(1e-7);
+  const auto compare = [&](const auto& loss) {
+    DualOptions options = automatic(1e-9);
+    options.max_epochs = 300;
+    const auto one = solve(p, options, 1, listen, loss);
+    CHECK(one.fit.converged && one.fit.history.size() > 2);  // steps of Newton's method have a certificate each
+    for (const int threads : {2, 3}) {
+      const auto other = solve(p, options, threads, listen, loss);
+      CHECK(one.w == other.w && one.a == other.a && one.visits == other.visits);
+    }
+  };
+  compare(Hinge{});
+  compare(Log{});
 }
 
 TEST(a_listener_may_stop_a_fit_at_any_certificate) {

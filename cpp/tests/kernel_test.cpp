@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "check.hpp"
@@ -80,18 +81,29 @@ TEST(a_row_without_length_goes_to_its_bound) {
 
 // Groups of rows and pieces of scores are only about time: row by row, in one go, the same comes out, up to rounding.
 TEST(block_ascent_in_groups_is_block_ascent_row_by_row) {
-  Line<double> line, plain;
-  Team team(2);
-  Watch watch(0, std::numeric_limits<double>::infinity(), {});
-  sweep(line.block(1), Hinge{}, line.state(), {1, 0, true, 0}, team, watch);
-  const auto K = plain.block(1);
-  for (int64_t i = 0; i < n; ++i) {
-    const auto k = size_t(i);
-    const double a = Hinge{}.ascend(plain.a[k], plain.score[k], plain.y[k], plain.p[k] * K.at(i, i));
-    K.add(plain.p[k] * (a - plain.a[k]), i, 0, n, plain.score);
-    plain.a[k] = a;
+  constexpr int64_t many = 2100;  // more than two groups, more than two pieces of scores
+  std::vector<float> values(size_t(many * many));
+  std::vector<double> y(many), p(many, 0.5), plain(many), plain_score(many);
+  for (int64_t i = 0; i < many; ++i) {
+    y[size_t(i)] = (i / 7) % 2 == 0 ? 1 : -1;
+    for (int64_t j = 0; j < many; ++j) values[size_t(i * many + j)] = float(std::exp(-0.1 * double(std::abs(i - j))));
   }
-  for (size_t i = 0; i < size_t(n); ++i) CHECK(near(line.a[i], plain.a[i]) && near(line.score[i], plain.score[i]));
+  const KernelBlock<float> K{values.data(), many, 1};
+  for (size_t i = 0; i < size_t(many); ++i) {
+    const double q = p[i] * K.at(int64_t(i), int64_t(i));
+    const double before = std::exchange(plain[i], Hinge{}.ascend(plain[i], plain_score[i], y[i], q));
+    K.add(p[i] * (plain[i] - before), int64_t(i), 0, many, plain_score);
+  }
+  std::vector<double> first;
+  for (const int threads : {1, 2}) {
+    std::vector<double> a(many), score(many);
+    Team team(threads);
+    Watch watch(0, std::numeric_limits<double>::infinity(), {});
+    sweep(K, Hinge{}, {y, p, a, score}, {1, 0, true, 0}, team, watch);
+    for (size_t i = 0; i < size_t(many); ++i) CHECK(near(a[i], plain[i]) && near(score[i], plain_score[i]));
+    CHECK(first.empty() || first == score);
+    first = score;
+  }
 }
 
 TEST(a_block_may_be_the_corner_of_a_larger_one) {

@@ -61,10 +61,6 @@ class RowCache:
         """The rows have been written to their slots; until then they are not known."""
         self._slot[rows[: len(slots)]] = slots
 
-    def lines(self, rows: Index) -> NDArray[Any]:
-        """Copies of known rows."""
-        return np.asarray(self.values[self._slot[rows]])
-
     def groups(self, rows: Index, factors: NDArray[Any]) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
         """Known rows with their factors, as views of neighbouring slots; those between have a factor of zero."""
         slots = self._slot[rows]

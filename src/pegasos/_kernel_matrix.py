@@ -10,14 +10,15 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from ._kernel_cache import Index, RowCache, untouched
-from ._kernel_tiles import each_piece
+from ._kernel_tiles import Look, each_piece
 from ._problem import Floats
 from .kernels import Kernel, Rows
 
 _LINES, _COLUMNS = 1024, 512  # of a tile: it stays in the processor's cache between the product and what follows
-_AT_ONCE = 4096  # lines for which the rows in the columns are fetched once
+_GROUPS = 4  # of lines for which the rows in the columns are fetched once
+_SUMMED = 256  # values that float32 may add up
 _BLOCK_SHARE = 0.2  # of the memory is for the block being solved, the rest for kernel rows
-_DENSE_SHARE = 0.4  # as much again, at most, for sparse rows written out
+_DENSE_SHARE = 0.4  # on top of it, at most, for sparse rows written out
 
 
 class KernelMatrix:
@@ -45,6 +46,7 @@ class KernelMatrix:
         self.psd = kernel.is_psd(X)
         self.poll: Callable[[], None] = lambda: None
         self.threads = threads
+        self._lines = _lines(kernel, self.rows.X)
         self._space = np.empty((0, 0), dtype)  # of the block, whose lines are rows `_here`
         self._here = np.empty(0, np.intp)
 
@@ -63,8 +65,8 @@ class KernelMatrix:
 
         It lies where the last one was.
         """
-        K = self._room(len(chosen))
         self._here = chosen[:0]  # until it is whole
+        K = self._room(len(chosen))
         for i in range(0, len(chosen), _COLUMNS):  # half of the values are computed, the others are the same
             self._mirror(K, chosen, np.arange(i, min(i + _COLUMNS, len(chosen))), i)
         self._here = chosen
@@ -82,8 +84,10 @@ class KernelMatrix:
         vacant = np.flatnonzero(~np.append(stays, np.zeros(max(0, n - last), bool))[:n])
         movers = n + np.flatnonzero(stays[n:])
         to, new = vacant[: len(movers)], vacant[len(movers) :]
-        whole[to, :last] = whole[movers, :last]
-        whole[:n, to] = whole[:n, movers]
+        for i in range(0, len(to), _SUMMED):  # copies are made on the way
+            whole[to[i : i + _SUMMED], :last] = whole[movers[i : i + _SUMMED], :last]
+        for i in range(0, len(to), _SUMMED):
+            whole[:n, to[i : i + _SUMMED]] = whole[:n, movers[i : i + _SUMMED]]
         order[to] = order[movers]
         order[new] = np.setdiff1d(chosen, here, assume_unique=True)
         self._mirror(K, order[:n], new, 0)
@@ -97,12 +101,22 @@ class KernelMatrix:
         return self._space[:n, :n]
 
     def _mirror(self, K: NDArray[Any], rows: Index, new: Index, first: int) -> None:
-        """Compute K of the new ones among the rows with those from `first` on."""
+        """Compute K of the new ones among the rows with those from `first` on.
+
+        Of two new ones both values are computed, by whichever threads, and may differ in the last digit: each is put in
+        its own place only.
+        """
+        old = np.ones(len(rows), bool)
+        old[new] = False
 
         def put(lines: slice, columns: slice, values: NDArray[Any]) -> None:
             place = slice(first + columns.start, first + columns.stop)
             K[new[lines], place] = values
-            K[place, new[lines]] = values.T
+            if old[place].all():
+                K[place, new[lines]] = values.T
+            else:
+                there = np.flatnonzero(old[place])
+                K[place.start + there[:, None], new[lines]] = values.T[there]
 
         self._each_tile(rows[new], len(rows) - first, lambda columns: rows[first:][columns], put)
 
@@ -124,8 +138,9 @@ class KernelMatrix:
             self.poll()
             out += values.T @ each
         new, left = chosen[~known], factors[~known].astype(self.dtype)
-        for i in range(0, len(new), _AT_ONCE):
-            self._times_new(new[i : i + _AT_ONCE], left[i : i + _AT_ONCE], out)
+        at_once = _GROUPS * self._lines
+        for i in range(0, len(new), at_once):
+            self._times_new(new[i : i + at_once], left[i : i + at_once], out)
         return out
 
     def cross(self, left: Index, right: Index, factors: Floats) -> Floats:
@@ -133,7 +148,7 @@ class KernelMatrix:
         out, each = np.zeros(len(left)), factors.astype(self.dtype)
 
         def add(lines: slice, columns: slice, values: NDArray[Any]) -> None:
-            out[columns] += each[lines] @ values
+            out[columns] += _summed(values, each[lines])
 
         self._each_tile(right, len(left), lambda columns: left[columns], add)
         return out
@@ -143,7 +158,7 @@ class KernelMatrix:
         slots = self.cache.room(rows)
 
         def add(lines: slice, columns: slice, values: NDArray[Any]) -> None:
-            out[columns] += values.T @ factors[lines]
+            out[columns] += _summed(values, factors[lines])
             if len(kept := slots[lines]):
                 self.cache.values[kept, columns] = values[: len(kept)]
 
@@ -156,19 +171,34 @@ class KernelMatrix:
         """use(lines, columns, values) for every tile of K of the rows `left` with n others, of which `right` tells the
         row numbers. Tiles of the same columns come from the same thread, one after the other.
         """
-        for begin in range(0, len(left), _AT_ONCE):
-            ends = [
-                slice(i, min(i + _LINES, len(left))) for i in range(begin, min(begin + _AT_ONCE, len(left)), _LINES)
-            ]
-            groups = [(lines, self.rows.take(left[lines])) for lines in ends]
+        for begin in range(0, len(left), _GROUPS * self._lines):
+            end = min(begin + _GROUPS * self._lines, len(left))
+            parts = [slice(i, min(i + self._lines, end)) for i in range(begin, end, self._lines)]
+            groups = [(lines, self.rows.take(left[lines])) for lines in parts]
 
-            def work(columns: slice, groups: list[tuple[slice, Rows]] = groups) -> None:
+            def work(columns: slice, look: Look, groups: list[tuple[slice, Rows]] = groups) -> None:
                 others = self.rows.take(right(columns))
                 for lines, some in groups:
+                    look()
                     use(lines, columns, self.kernel.block(some, others))
 
             each_piece(n, _COLUMNS, self.threads, work, self.poll)
         self.evaluations += len(left) * n
+
+
+def _lines(kernel: Kernel, X: Any) -> int:
+    """Of a tile: so many that it takes a hundredth of a second or two, and sparse ones written out take 64 MB."""
+    features = max(1, X.shape[1])
+    most = 1.6e7 / features if sp.issparse(X) else 4e8 / (kernel.effort * _COLUMNS * features)
+    return int(np.clip(most, 16, _LINES))
+
+
+def _summed(values: NDArray[Any], factors: NDArray[Any]) -> Floats:
+    """values.T @ factors, a few at a time in the type of the values, then in float64."""
+    total = np.zeros((values.shape[1], *factors.shape[1:]))
+    for i in range(0, len(factors), _SUMMED):
+        total += values[i : i + _SUMMED].T @ factors[i : i + _SUMMED]
+    return total
 
 
 def _working(X: Any, dtype: np.dtype[Any], n_bytes: float) -> Any:

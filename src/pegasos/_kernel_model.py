@@ -20,7 +20,7 @@ from ._kernel_matrix import KernelMatrix
 from ._kernel_pegasos import KernelPegasos, refusals
 from ._kernel_problem import KernelProblem
 from ._kernel_sdca import KernelSDCA
-from ._kernel_tiles import each_piece
+from ._kernel_tiles import Look, each_piece
 from ._labels import refuse_missing
 from ._model import _FORMAT, LinearModel, _caller, _seed
 from ._problem import Fit, Floats, Problem, Start, Stop, solve_each
@@ -172,9 +172,10 @@ class KernelModel(LinearModel):
         factors = self.dual_coef_.T.astype(np.float64 if looked_up else X.dtype)
         out = np.tile(np.asarray(self.intercept_, dtype=np.float64), (X.shape[0], 1))
 
-        def piece(lines: slice) -> None:
+        def piece(lines: slice, look: Look) -> None:
             some = rows.take(lines)
             for i in range(0, len(self.support_), 1024):
+                look()
                 out[lines] += kernel.block(some, support.take(slice(i, i + 1024))) @ factors[i : i + 1024]
 
         with single_blas():

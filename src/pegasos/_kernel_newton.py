@@ -21,7 +21,7 @@ import numpy as np
 from scipy.linalg import LinAlgError, cho_solve, solve_triangular
 
 from ._kernel_cache import Index
-from ._kernel_tiles import each_piece
+from ._kernel_tiles import Look, each_piece
 from ._problem import Floats
 
 if TYPE_CHECKING:
@@ -120,8 +120,8 @@ class ProximalStep:
 
 
 def cholesky(H: Floats, threads: int, poll: Callable[[], None], width: int = 256) -> Floats:
-    """H, overwritten by its lower factor, in pieces of a few hundredths of a second; what is above the diagonal is left
-    as it is. poll, called in between, may raise.
+    """H, overwritten by its lower factor; what is above the diagonal has no meaning then. In pieces of a few hundredths
+    of a second: poll, called in between, may raise.
     """
     n = len(H)
     for k in range(0, n, width):
@@ -131,7 +131,7 @@ def cholesky(H: Floats, threads: int, poll: Callable[[], None], width: int = 256
         inverse = solve_triangular(corner, np.eye(end - k), lower=True, check_finite=False).T
         below = H[end:, k:end] = H[end:, k:end] @ inverse
 
-        def update(lines: slice, below: Floats = below, end: int = end) -> None:
+        def update(lines: slice, _: Look, below: Floats = below, end: int = end) -> None:
             H[end + lines.start : end + lines.stop, end : end + lines.stop] -= below[lines] @ below[: lines.stop].T
 
         each_piece(n - end, width, threads, update, poll)

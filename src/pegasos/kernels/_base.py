@@ -44,11 +44,15 @@ class Kernel:
         Which of gamma, degree and coef0 it uses.
     extra : tuple of str
         What else `kernel_params` may say.
+    effort : float
+        What a number of a row costs, in multiplications of a matrix product: how long a tile takes before the next look
+        at Ctrl-C.
     """
 
     name: ClassVar[str]
     takes: ClassVar[tuple[str, ...]] = ()
     extra: ClassVar[tuple[str, ...] | None] = ()
+    effort: ClassVar[float] = 1.0
 
     def __init__(self, parameters: Parameters) -> None:
         self.p = parameters

@@ -16,6 +16,7 @@ class Chi2(Kernel):
 
     name = "chi2"
     takes = ("gamma",)
+    effort = 16.0
 
     def prepare(self, X: Any) -> Rows:
         values = X.data if sp.issparse(X) else X

@@ -44,6 +44,7 @@ class Laplacian(Kernel):
 
     name = "laplacian"
     takes = ("gamma",)
+    effort = 16.0
 
     def block(self, A: Rows, B: Rows) -> Block:
         return falling(A, B, self.p.gamma, "absolute")
