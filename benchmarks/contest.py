@@ -20,7 +20,16 @@ from statistics import median
 from typing import Any, Literal
 
 RESULTS = Path(__file__).parent / "results"
-PACKAGES = ("pegasos", "numpy", "scipy", "scikit-learn", "snapml", "liblinear-official", "vowpalwabbit")
+PACKAGES = (
+    "pegasos",
+    "numpy",
+    "scipy",
+    "scikit-learn",
+    "snapml",
+    "liblinear-official",
+    "vowpalwabbit",
+    "scikit-learn-intelex",
+)
 
 
 Sense = Literal["at most", "faster", "at least"]

@@ -1,13 +1,15 @@
 """Kernel machines against scikit-learn's SVC, in the set-ups of the paper: `python benchmarks/kernels.py --help`.
 
-Both solve the same problem, with a bias that is not penalised. SVC has a cache of 1 GB, like ours, and the quickest of
-its settings whose objective is within the accuracy asked for. It takes minutes: every SVC is fitted once.
+All solve the same problem, with a bias that is not penalised. SVC has a cache of 1 GB, like ours, and the quickest of
+its settings whose objective is within the accuracy asked for; so has the SVC of scikit-learn-intelex, where that is
+installed, which uses all cores as we do. It takes minutes: every SVC is fitted once.
 """
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -22,7 +24,8 @@ from pegasos import KernelPegasosClassifier, datasets, kernels
 from pegasos._kernel_matrix import KernelMatrix
 from pegasos._readers import tfidf
 
-LOOSE, DEFAULT = 0.1, 1e-3  # tolerances of SVC: of the dual gradient, not of the objective
+LOOSE = 0.1
+TOLS = (1.0, LOOSE, 1e-3)  # tolerances of SVC: of the dual gradient, not of the objective
 
 
 @dataclass(frozen=True)
@@ -33,6 +36,7 @@ class Setup:
     rows: tuple[Any, Any, Any, Any]
     gamma: float
     lam: float
+    epsilon: float  # the accuracy of table 2
     faster: float | None  # than SVC, to 1e-3
 
     @property
@@ -41,17 +45,17 @@ class Setup:
 
 
 def adult() -> Setup:
-    return Setup("adult", datasets.load_adult(), 0.05, 3.07e-5, 10)
+    return Setup("adult", datasets.load_adult(), 0.05, 3.07e-5, 0.0445, 10)
 
 
 def mnist() -> Setup:
     X, y, Z, z = datasets.load_mnist()
-    return Setup("mnist", (X, _against(y == 8), Z, _against(z == 8)), 0.02, 1.67e-5, 8)
+    return Setup("mnist", (X, _against(y == 8), Z, _against(z == 8)), 0.02, 1.67e-5, 0.00144, 8)
 
 
 def usps() -> Setup:
     X, y, Z, z = datasets.load_usps()
-    return Setup("usps", (normalize(X), _against(y == 8), normalize(Z), _against(z == 8)), 2.0, 1.36e-4, None)
+    return Setup("usps", (normalize(X), _against(y == 8), normalize(Z), _against(z == 8)), 2.0, 1.36e-4, 0.000381, None)
 
 
 def reuters() -> Setup:
@@ -60,7 +64,7 @@ def reuters() -> Setup:
     seen = np.bincount(X.indices, minlength=X.shape[1])
     for counts in (X, Z):
         tfidf(counts, np.log(X.shape[0] / np.maximum(seen, 1)))
-    return Setup("reuters", (X, _against(Y[:, topic]), Z, _against(W[:, topic])), 1.0, 1.29e-4, None)
+    return Setup("reuters", (X, _against(Y[:, topic]), Z, _against(W[:, topic])), 1.0, 1.29e-4, 0.00719, None)
 
 
 SETUPS: dict[str, Callable[[], Setup]] = {"adult": adult, "mnist": mnist, "usps": usps, "reuters": reuters}
@@ -77,16 +81,28 @@ def ours(setup: Setup, tol: float, bias: str = "free") -> tuple[float, KernelPeg
 
 
 @cache
-def svc(name: str, tol: float) -> tuple[float, SVC, float]:
+def machines() -> dict[str, Any]:
+    """The SVC that are there, by name."""
+    found = {"SVC": SVC}
+    with suppress(ImportError):
+        from sklearnex.svm import SVC as IntelSVC
+
+        found["SVC of scikit-learn-intelex"] = IntelSVC
+    return found
+
+
+@cache
+def svc(name: str, tol: float, whose: str = "SVC") -> tuple[float, Any, float]:
     """Seconds, the model, and f of it, by the same code as ours."""
     setup = SETUPS[name]()
     X, y, _, _ = setup.rows
     X = X.astype(np.float64)  # what it works in
-    seconds, model = timed(lambda: SVC(C=setup.C, gamma=setup.gamma, cache_size=1000, tol=tol).fit(X, y))
+    machine = machines()[whose](C=setup.C, gamma=setup.gamma, cache_size=1000, tol=tol)
+    seconds, model = timed(lambda: machine.fit(X, y))
     return seconds, model, objective(setup, model)
 
 
-def objective(setup: Setup, model: SVC) -> float:
+def objective(setup: Setup, model: Any) -> float:
     X, y, _, _ = setup.rows
     kernel = kernels.make("rbf", kernels.Parameters(setup.gamma), X)
     c = np.ravel(kernels.dense(model.dual_coef_))
@@ -97,20 +113,23 @@ def objective(setup: Setup, model: SVC) -> float:
 
 def training(setup: Setup) -> Iterator[Finding]:
     """Whole fits to an accuracy, and the kernel values that they took."""
-    for tol in (1e-3, 1e-5):
+    for tol in (setup.epsilon, 1e-3, 1e-5):
         seconds, model = ours(setup, tol)
         f = float(model.objective_ - model.gap_)
-        theirs = min((svc(setup.name, t) for t in (LOOSE, DEFAULT)), key=lambda run: (run[2] > f + tol, run[0]))
-        notes = {
-            "objective": float(model.objective_),
-            "gap": float(model.gap_),
-            "objective of SVC": theirs[2],
-            "kernel evaluations": model.n_kernel_evaluations_,
-            "support vectors": [len(model.support_), len(theirs[1].support_)],
-            "good enough": theirs[2] <= f + tol,
-        }
-        target = setup.faster if tol == 1e-3 else None
-        yield Finding(f"fit to {tol:g}", setup.name, "SVC", seconds, theirs[0], target, sense="faster", notes=notes)
+        for whose in machines():
+            runs = [svc(setup.name, t, whose) for t in TOLS]
+            theirs = min(runs, key=lambda run: (run[2] > f + tol, run[0]))
+            notes = {
+                "objective": float(model.objective_),
+                "gap": float(model.gap_),
+                "objective of SVC": theirs[2],
+                "kernel evaluations": model.n_kernel_evaluations_,
+                "support vectors": [len(model.support_), len(theirs[1].support_)],
+                "good enough": theirs[2] <= f + tol,
+            }
+            said = whose if notes["good enough"] else f"{whose} (NOT REACHED: ends {theirs[2] - f:.2g} above)"
+            target = setup.faster if tol == 1e-3 and whose == "SVC" else None
+            yield Finding(f"fit to {tol:g}", setup.name, said, seconds, theirs[0], target, sense="faster", notes=notes)
         evaluations, every = model.n_kernel_evaluations_ / 1e6, len(setup.rows[1]) ** 2 / 1e6
         yield Finding("kernel values", setup.name, "all pairs of rows", evaluations, every, None, "M")
 
