@@ -110,14 +110,14 @@ class DualSolver {
     const double expected = now * std::sqrt(fall);
     // With a free bias the estimate is that of the inner problem: worth a look once it is clearly below the whole gap.
     if (expected * trust_ > std::max(o_.tol, p_.free_bias ? 0.2 * std::min(gap_, 1.0) : 0.0)) return true;
-    // What a certificate sees fluctuates: one after every short epoch would cost more than the epochs do.
-    if (!p_.free_bias && !fit_.history.empty() && state_.visits - fit_.history.back().steps < p_.m() / 2) return true;
+    // What a certificate of a joint loss sees fluctuates: one after every short epoch would cost more than they do.
+    if (JointLoss<L> && !fit_.history.empty() && state_.visits - fit_.history.back().steps < p_.m() / 2) return true;
     std::vector<double> w = weights();
     if (!certify_now(w, state_.a)) return false;
     if (p_.free_bias)
       recentre(w);
     else
-      trust_ = std::clamp(gap_ / expected, 0.2, 2.0);
+      trust_ = std::clamp(gap_ / expected, 0.2, JointLoss<L> ? 2.0 : 5.0);
     return true;
   }
 
