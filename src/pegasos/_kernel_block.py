@@ -37,7 +37,7 @@ class Block:
         self.visits = 0
         self._hold = 1.0  # how much more than usual proximal steps are held back
         self._begun = self.a.copy()
-        self._typical = max(float(np.mean(problem.matrix.diagonal[chosen])), 1e-300)
+        self._typical = max(float(matrix.diagonal[chosen].sum()) / max(1, len(chosen)), 1e-300)
 
     @property
     def excess(self) -> float:

@@ -131,7 +131,7 @@ class KernelMatrix:
 
     def times(self, chosen: Index, factors: Floats) -> Floats:
         """K[:, chosen] @ factors, summed in float64; the kernel rows come from the cache or go there."""
-        factors = factors.reshape(len(chosen), -1)
+        factors = factors[:, None] if factors.ndim == 1 else factors
         out = np.zeros((self.m, factors.shape[1]))
         known = self.cache.knows(chosen)
         for values, each in self.cache.groups(chosen[known], factors[known]):

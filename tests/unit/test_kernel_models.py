@@ -265,6 +265,23 @@ def test_squares_have_the_same_bytes_for_any_number_of_threads():
     assert len(set(found)) == 1
 
 
+@pytest.mark.parametrize(("m", "cache_mb"), [(4001, 1000), (300, 1)])
+def test_a_sample_without_support_vectors_is_solved_too(m, cache_mb):
+    A, _ = rows(m, 3, seed=9)
+    model = KernelPegasosRegressor(epsilon=1.0, cache_mb=cache_mb).fit(A, 0.01 * A[:, 0])
+    assert model.objective_ == 0
+    assert model.gap_ == 0
+    assert not len(model.support_)
+
+
+def test_time_may_run_out_before_the_first_step():
+    A, y = rows(3000, 3, seed=9)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = KernelPegasosClassifier(solver="pegasos", max_time=1e-3).fit(A, y)
+    assert model.decision_function(A[:5]).shape == (5,)
+
+
 def test_the_least_recently_used_row_goes_first():
     cache = RowCache(4, np.float64, 3 * 4 * 8)
     for row in (0, 1, 2):
