@@ -1,6 +1,7 @@
 // Weighted sums of x x^T over rows: the lower triangle of a row-major matrix over the features and the bias.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -11,7 +12,7 @@ namespace pegasos {
 namespace kernel {
 
 // A <- A + sum of weight_k x_k x_k^T for eight vectors of length n: every number of A is read and written once for all
-// of them. Measured on 54 features: 7 times faster than row by row.
+// of them. Measured on 54 features: 1.8 times faster than row by row.
 [[maybe_unused]] PEG_CLONES static void rank_eight(const double* const* x, const double* weight, int64_t n, double* A) {
   for (int64_t r = 0; r < n; ++r) {
     double* line = A + r * n;
