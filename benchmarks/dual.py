@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -116,10 +117,11 @@ def threads(data: Data, rounds: int) -> Iterator[Finding]:
 
 
 def replicas(data: Data, rounds: int) -> Iterator[Finding]:
-    """What it costs one thread that rows are visited as two threads would."""
+    """What it costs one thread that rows are visited as two threads would; each round draws them in another order."""
     for lam in LAMBDAS:
         problem = data.problem(lam)
-        samples = interleave({f"{n} replicas": partial(dual_fit, data, problem, n) for n in (2, 1)}, rounds)
+        fits = {f"{n} replicas": partial(dual_fit, data, problem, n, count()) for n in (2, 1)}
+        samples = interleave(fits, max(rounds, 11))
         yield compare(f"two replicas, lam {lam:g}", data.name, "one replica; both one thread", samples, 1.1, lam=lam)
 
 
@@ -132,11 +134,13 @@ def dual_options(replicas: int) -> _core.DualOptions:
     return options
 
 
-def dual_fit(data: Data, problem: _core.Problem, n_replicas: int) -> Any:
+def dual_fit(data: Data, problem: _core.Problem, n_replicas: int, seeds: Iterator[int]) -> Any:
     m, dim = len(data.y), data.X.shape[1] + 1
     watch = _core.Watch(started=0.0, give_up=np.inf, polls_signals=True, stop=np.zeros(1, np.uint8), report=None)
     state = _core.Dual(np.zeros(m), np.zeros(dim))
-    return _core.dual_fit(problem, dual_options(replicas=n_replicas), state, 1, watch)
+    options = dual_options(replicas=n_replicas)
+    options.seed = next(seeds)
+    return _core.dual_fit(problem, options, state, 1, watch)
 
 
 def path(data: Data, rounds: int) -> Iterator[Finding]:

@@ -34,7 +34,7 @@ def large(lam: float, *, weighted: bool = False, bias: str = "none", kind: Any =
 
 
 def merge(p: Dual, a: Any, halves: list[Any], S: float, growing: bool) -> Any:
-    """Each half of the rows from the same start; the sum of both changes, cut where D has its top on the way there."""
+    """Each half of the rows from the same start; the sum of both changes, cut at D's top if that is well before it."""
     s = np.ones(len(a)) if p.s is None else p.s
     ends = [steps(p, a, half, S, growing) for half in halves]
     change = sum(end - a for end in ends)
@@ -42,7 +42,7 @@ def merge(p: Dual, a: Any, halves: list[Any], S: float, growing: bool) -> Any:
         S += s[np.concatenate(halves)].sum()
     u, du = (s * a) @ p.full, (s * change) @ p.full
     top = (p.lam * S * (s @ (change * p.y)) - u @ du) / (du @ du) if du @ du > 0 else 1.0
-    return a + min(1.0, max(0.0, top)) * change
+    return a + (1.0 if top >= 0.75 else max(0.0, top)) * change
 
 
 def steps(p: Dual, a: Any, picks: Any, S: float, growing: bool) -> Any:
