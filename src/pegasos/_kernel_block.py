@@ -62,7 +62,7 @@ class Block:
             self.sweep(target)
             gap = self.gap()
             forward = False
-            if second_order and gap > max(target, 0.3 * before):  # sweeps alone would take long
+            if second_order and self._crawls(gap, before, target):
                 forward = self._newton()
                 gap = self.gap()
             before = gap
@@ -72,6 +72,11 @@ class Block:
                 return
             if gap <= target or stalled >= (3 if best < 1e-12 * self.problem.at_zero else 12):
                 return
+
+    @staticmethod
+    def _crawls(gap: float, before: float, target: float) -> bool:
+        """Whether a round that fell from one gap to the next would have to be followed by more than two like it."""
+        return gap > target and gap * (gap / before) ** 2 > target if gap < before else gap > target
 
     def reached(self) -> Floats:
         """The dual variables reached. Where the bias is free they must balance: what is left over is taken from rows

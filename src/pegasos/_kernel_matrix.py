@@ -35,20 +35,48 @@ class KernelMatrix:
     """
 
     def __init__(self, kernel: Kernel, X: Any, dtype: Any, cache_mb: float, threads: int = 1) -> None:
-        n_bytes = cache_mb * 1e6
-        self.kernel, self.dtype = kernel, np.dtype(dtype)
-        self.rows = kernel.prepare(_working(X, self.dtype, n_bytes))
+        self.kernel, self._given = kernel, X
         self.m = int(X.shape[0])
         self.evaluations = 0
-        self.largest_block = max(64, int(np.sqrt(_BLOCK_SHARE * n_bytes / self.dtype.itemsize)))
-        self.cache = RowCache(self.m, self.dtype, (1 - _BLOCK_SHARE) * n_bytes)
-        self.diagonal: Floats = kernel.diagonal(self.rows).astype(np.float64)
         self.psd = kernel.is_psd(X)
         self.poll: Callable[[], None] = lambda: None
         self.threads = threads
-        self._lines = _lines(kernel, self.rows.X)
+        self._n_bytes = cache_mb * 1e6
+        self._use(np.dtype(dtype))
+
+    def _use(self, dtype: np.dtype[Any]) -> None:
+        """Values of this type from now on; nothing is known yet."""
+        self.dtype = dtype
+        self.rows = self.kernel.prepare(_working(self._given, dtype, self._n_bytes))
+        self.largest_block = max(64, int(np.sqrt(_BLOCK_SHARE * self._n_bytes / dtype.itemsize)))
+        self.cache = RowCache(self.m, dtype, (1 - _BLOCK_SHARE) * self._n_bytes)
+        self.diagonal: Floats = self.kernel.diagonal(self.rows).astype(np.float64)
+        self._lines = _lines(self.kernel, self.rows.X)
         self._space = np.empty((0, 0), dtype)  # of the block, whose lines are rows `_here`
         self._here = np.empty(0, np.intp)
+
+    @property
+    def is_coarse(self) -> bool:
+        """Whether more digits are to be had."""
+        return self.dtype == np.float32
+
+    def sharpen(self) -> None:
+        """float64 from now on. What is known is forgotten."""
+        del self.cache, self._space  # before there are new ones
+        self._use(np.dtype(np.float64))
+
+    def exactly(self, left: Index, right: Index, factors: Floats) -> Floats:
+        """K[left, right] @ factors from float64 values of the rows as they were given; nothing is kept."""
+
+        def rows(index: Index) -> Rows:
+            return self.kernel.prepare(self._given[index].astype(np.float64))
+
+        out, few = np.zeros(len(left)), rows(left)
+        for i in range(0, len(right), _LINES):
+            part = slice(i, i + _LINES)
+            out += self.kernel.block(few, rows(right[part])) @ factors[part]
+        self.evaluations += len(left) * len(right)
+        return out
 
     def block(self, left: Index, right: Index) -> NDArray[Any]:
         """K of some rows with some others."""

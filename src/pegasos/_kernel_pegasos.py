@@ -32,6 +32,8 @@ class KernelPegasos:
                 self._note(problem, journal)
         except KeyboardInterrupt as error:
             journal.error = error
+        if journal.lines:
+            journal.doubt(sum(point.rounding(seed) for point in self.noted))
         steps = (self.t, (self.t - start.steps) * self.k / problem.m)
         return journal.fit(self.w(problem), self._bias(problem), steps, self._memory(problem, stop))
 
@@ -49,6 +51,7 @@ class KernelPegasos:
     def _resume(self, problem: KernelProblem, start: Start) -> None:
         self.t, self.b, self.v = start.steps, 0.0, np.zeros(problem.matrix.m)
         self.best_b: float | None = None
+        self.noted: tuple[Point, ...] = ()
         memory = start.memory
         if memory is not None and memory.dual is not None and self.t:
             shares = memory.dual * problem.per_dual(memory.lam)
@@ -108,6 +111,7 @@ class KernelPegasos:
         found, objective, _ = Point(problem, mine, g, self.b).certified()
         self.best_b = found.b
         other = Point(problem, dual, bound, self.b)
+        self.noted = (found, other)
         return journal.note(self.t, objective, other.certified()[2], other.disagreement())
 
     @staticmethod

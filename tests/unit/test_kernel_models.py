@@ -224,6 +224,27 @@ def test_ctrl_c_keeps_what_was_learned(solver):
     assert model.decision_function(A[:5]).shape == (5,)
 
 
+@pytest.mark.parametrize("solver", ["auto", "sdca"])
+def test_an_interrupt_before_the_first_certificate_leaves_zero_weights_and_says_so(solver):
+    A, y = rows(5000, 3, seed=9)
+
+    def kernel(x, z):
+        if len(x) > 64:  # no piece of the diagonal
+            raise KeyboardInterrupt
+        return x @ z.T
+
+    model = KernelPegasosClassifier(kernel=kernel, kernel_params={"psd": True}, solver=solver)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(A, y)
+    assert not model.converged_
+    assert (model.objective_, model.gap_) == pytest.approx((1.0, 1.0))
+
+
+def test_complex_kernel_values_are_refused():
+    with pytest.raises(ValueError, match="complex"):
+        KernelPegasosClassifier(kernel=lambda x, z: x @ z.T + 0j).fit(X, Y)
+
+
 def test_verbose_prints_lines(capsys):
     classifier("rbf", verbose=1).fit(X, Y)
     said = capsys.readouterr().out

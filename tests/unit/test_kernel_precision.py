@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics.pairwise import rbf_kernel
 
 from pegasos import KernelPegasosClassifier, kernels
 
@@ -83,3 +84,46 @@ def test_no_value_is_above_one(name):
     kernel = kernels.make(name, kernels.Parameters(gamma=0.3), X)
     rows = kernel.prepare(X)
     assert kernel.block(rows, rows).max() == 1
+
+
+FAR = 300.0
+
+
+def far_from_zero(m=2500):
+    """Distances are small differences of large norms: hard for float32."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(m, 6))
+    y = np.where(np.sin(2 * X[:, 0]) + 0.5 * rng.normal(size=m) > 0, 1.0, -1.0)
+    return X + FAR, y
+
+
+def objective_of(model, X, y):
+    """f of the model, from float64 values of rows near zero."""
+    K = rbf_kernel(X - FAR, gamma=model.gamma)
+    v, s = model.dual_coef_[0], model.support_
+    return model.lam / 2 * v @ K[np.ix_(s, s)] @ v + np.maximum(0, 1 - y * (K[:, s] @ v)).mean()
+
+
+@pytest.mark.parametrize("solver", ["auto", "sdca", "pegasos"])
+@pytest.mark.parametrize(("lam", "tol"), [(3.3e-3, 7e-4), (1e-3, 2e-3)])
+def test_the_gap_counts_what_float32_got_wrong(solver, lam, tol, monkeypatch):
+    monkeypatch.setattr(kernels.Kernel, "coarseness", lambda *_: 0.0)
+    monkeypatch.setattr(type(kernels.make("rbf", kernels.Parameters(), np.ones((2, 2)))), "coarseness", lambda *_: 0.0)
+    X, y = far_from_zero()
+    model = KernelPegasosClassifier(lam=lam, gamma=0.03, tol=tol, solver=solver, max_epochs=20, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model.fit(X, y)
+    near = KernelPegasosClassifier(lam=lam, gamma=0.03, tol=1e-6, random_state=0).fit(X - FAR, y)
+    found = objective_of(model, X, y)
+    assert abs(model.objective_ - found) <= model.gap_
+    assert found - near.dual_objective_ <= model.gap_ + near.gap_
+
+
+def test_a_tol_that_float32_misses_is_reached_in_float64(monkeypatch):
+    X, y = far_from_zero()
+    monkeypatch.setattr(type(kernels.make("rbf", kernels.Parameters(), np.ones((2, 2)))), "coarseness", lambda *_: 0.0)
+    model = KernelPegasosClassifier(lam=1e-3, gamma=0.03, tol=1e-5, random_state=0).fit(X, y)
+    assert model.converged_
+    assert model.gap_ <= 1e-5
+    assert abs(model.objective_ - objective_of(model, X, y)) <= 1e-9

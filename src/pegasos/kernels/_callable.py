@@ -24,6 +24,8 @@ class CallableKernel(Kernel):
     def block(self, A: Rows, B: Rows) -> Block:
         # Copies: a function that writes to its rows must not change the data, and some functions refuse read-only ones.
         found = self._function(A.X.copy(), B.X.copy(), **self._options)
+        if np.iscomplexobj(found):
+            raise ValueError("the kernel function returned complex numbers; it must return real ones.")
         try:
             values = np.array(found, dtype=A.X.dtype, order="C")
         except (TypeError, ValueError):
