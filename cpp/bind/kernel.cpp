@@ -12,6 +12,7 @@
 #include "pegasos/kernel_block.hpp"
 #include "pegasos/pair_sums.hpp"
 #include "pegasos/sampler.hpp"
+#include "pegasos/sparse_products.hpp"
 #include "watch.hpp"
 
 using namespace nb::literals;
@@ -136,6 +137,26 @@ auto pair_sums_now(const PyRows& A, const PyRows& B, const std::string& kind, in
   return to_numpy(std::move(out), {size_t(A.size()), size_t(B.size())});
 }
 
+// Of sparse rows of the same type.
+nb::object sparse_products_now(const PyRows& A, const PyRows& B) {
+  if (A.n_features() != B.n_features()) throw std::invalid_argument("rows of different lengths");
+  nb::object found;
+  A.visit(0.0, [&]<class Left>(const Left& left) {
+    B.visit(0.0, [&]<class Right>(const Right& right) {
+      if constexpr (std::is_same_v<Left, Right> && requires { left.indptr; }) {
+        std::vector<typename Left::value_type> out(size_t(A.size()) * size_t(B.size()));
+        {
+          nb::gil_scoped_release nogil;
+          sparse_products(left, right, std::span(out));
+        }
+        found = nb::cast(to_numpy(std::move(out), {size_t(A.size()), size_t(B.size())}));
+      }
+    });
+  });
+  if (!found.is_valid()) throw std::invalid_argument("not two sets of sparse rows of the same type");
+  return found;
+}
+
 auto picks(const std::string& sampling, uint64_t seed, int64_t m, uint64_t first, size_t count,
            std::optional<Vec<uint32_t>> listed, std::optional<Vec<double>> s, int64_t k) {
   if (m < 1 || (s && s->size() < size_t(m))) throw std::invalid_argument("picks need rows, and a weight for each");
@@ -226,6 +247,7 @@ void bind_kernel(nb::module_& m) {
           },
           "a"_a.noconvert(), "score"_a.noconvert());
   m.def("pair_sums", &pair_sums_now, "A"_a, "B"_a, "kind"_a, "threads"_a = 1);
+  m.def("sparse_products", &sparse_products_now, "A"_a, "B"_a);
   m.def("picks", &picks, "sampling"_a, "seed"_a, "m"_a, "first"_a, "count"_a, "listed"_a.noconvert() = nb::none(),
         "s"_a.noconvert() = nb::none(), "k"_a = 1);
 }

@@ -143,7 +143,7 @@ class DualAscent {
     const double useful = 12.0 * double(p_.rows.dim()) / row, quick = 4e6 / (row * double(loss_.width()));
     shortest_ = int64_t(std::max({1.0, useful / 3, std::min(4096.0, quick)}));
     longest_ = std::max(shortest_, int64_t(useful));
-    few_ = std::max(16 * shortest_, 8 * longest_);
+    few_ = std::max((JointLoss<L> ? 8 : 16) * shortest_, 8 * longest_);  // visits of joint losses cost more
     replicas_ = most == 2 && p_.m() >= few_ ? 2 : 1;
     if (replicas_ == 1)
       longest_ = std::max<int64_t>(1, int64_t(quick));

@@ -66,7 +66,8 @@ class NewtonSystem {
     }
     if (way_ == Way::gradients) {
       const auto product_of = [&](std::span<const double> x, std::vector<double>& out) { multiply(x, out); };
-      return conjugate_gradients(product_of, diagonal_, gradient, change, watch_, int64_t(rows_.size()) * 50);
+      return conjugate_gradients(product_of, divide_by(diagonal_), gradient, change, watch_,
+                                 int64_t(rows_.size()) * 50);
     }
     std::vector<double> left(gradient.begin(), gradient.end()), product, correction;
     for (int round = 0; round < 2; ++round) {  // the second round refines what rounding left

@@ -1,10 +1,12 @@
 // The joint losses through every solver, on arrays of exactly the size they need.
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <vector>
 
 #include "check.hpp"
 #include "dual_data.hpp"
+#include "pegasos/joint_system.hpp"
 #include "pegasos/pegasos.hpp"
 #include "pegasos/sdca.hpp"
 
@@ -68,3 +70,45 @@ void check_all(const L& loss) {
 
 TEST(multiclass_hinge_through_every_solver) { check_all(MulticlassHinge{classes, costs}); }
 TEST(multinomial_through_every_solver) { check_all(Multinomial{classes}); }
+
+TEST(a_row_adds_to_any_number_of_classes) {
+  Data<float> data(4, 6, 0.6);
+  const auto p = data.on_csr(0.1);
+  for (int64_t width = 1; width < 30; ++width) {
+    std::vector<double> a(size_t(width), 0.5), w(size_t(p.rows.dim() * width), 1.0), one(w);
+    for (int64_t c = 0; c < width; ++c) a[size_t(c)] -= double(c);
+    for (int64_t i = 0; i < p.rows.size(); ++i) {
+      kernel::axpy(p.rows[i], width, a.data(), w.data());
+      for (int64_t c = 0; c < width; ++c)
+        ClassRow<SparseRow<float, int32_t>>{p.rows[i], c, width}.axpy(a[size_t(c)], one.data());
+    }
+    CHECK(w == one);
+  }
+}
+
+// Rows enough for a sample of them to stand for all.
+TEST(the_system_of_many_rows_is_solved) {
+  Data<float> data = three_classes<float>(4000, false);
+  const auto p = data.on_csr(0.01);
+  const int64_t m = p.rows.size(), size = p.rows.dim() * classes;
+  std::vector<FreeRow> rows;
+  std::vector<double> soft(size_t(m * classes)), ridge(size_t(p.rows.dim()), 0.01), gradient(size_t(size), 1.0), change;
+  for (int64_t i = 0; i < m; ++i) {
+    rows.push_back({i, 1.0});
+    for (int64_t c = 0; c < classes; ++c) soft[size_t(i * classes + c)] = (1 + double((i + c) % 5)) / double(m);
+  }
+  for (size_t j = 0; j < gradient.size(); j += 2) gradient[j] = -2;
+  Team team(2);
+  Watch watch(0, std::numeric_limits<double>::infinity(), {});
+  JointSystem system(p, classes, team, watch);
+  CHECK(system.build(rows, soft, ridge) && system.solve(gradient, change));
+  std::vector<double> left(gradient), score(classes), bent(classes);
+  for (size_t j = 0; j < left.size(); ++j) left[j] -= 0.01 * change[j];
+  for (int64_t i = 0; i < m; ++i) {
+    kernel::dot(p.rows[i], classes, change.data(), score.data());
+    bend(system.soft_of(i), score.data(), bent.data());
+    for (double& x : bent) x = -x;
+    kernel::axpy(p.rows[i], classes, bent.data(), left.data());
+  }
+  for (const double x : left) CHECK(std::abs(x) < 1e-2);
+}

@@ -10,6 +10,7 @@
 #include "dual_data.hpp"
 #include "pegasos/kernel_block.hpp"
 #include "pegasos/pair_sums.hpp"
+#include "pegasos/sparse_products.hpp"
 
 using namespace pegasos;
 
@@ -177,4 +178,39 @@ TEST(pair_sums_are_the_same_for_sparse_and_dense_rows) {
       CHECK(near(other[size_t(i * m + c)], l1));
       CHECK(near(chi[size_t(i * m + c)], l2));
     }
+}
+
+template <class T, class I>
+void check_products(int64_t m, int64_t others, int64_t d) {
+  std::vector<T> values;
+  std::vector<I> columns;
+  std::vector<int64_t> indptr{0};
+  for (int64_t i = 0; i < m + others; ++i) {
+    for (int64_t j = i % 3; j < d && i % 5 != 4; j += 1 + (i + j) % 4)
+      values.push_back(T(0.5 * double((i * j) % 7) - 1)), columns.push_back(I(j));
+    indptr.push_back(int64_t(values.size()));
+  }
+  const CsrRows<T, I> A{values.data(), columns.data(), {nullptr, indptr.data()}, m, d};
+  const CsrRows<T, I> B{values.data(), columns.data(), {nullptr, indptr.data() + m}, others, d};
+  std::vector<T> found(size_t(m * others)), back(size_t(others * m));
+  sparse_products(A, B, std::span(found));
+  sparse_products(B, A, std::span(back));
+  for (int64_t i = 0; i < m; ++i) {
+    std::vector<double> x(size_t(d + 1));
+    A[i].axpy(1.0, x.data());
+    for (int64_t c = 0; c < others; ++c) {
+      CHECK(double(found[size_t(i * others + c)]) == B[c].dot(x.data()));  // of small whole numbers and halves
+      CHECK(found[size_t(i * others + c)] == back[size_t(c * m + i)]);
+    }
+  }
+}
+
+TEST(products_of_sparse_rows) {
+  for (const auto& [m, others, d] :
+       {std::array<int64_t, 3>{1, 1, 1}, {5, 64, 9}, {3, 65, 20}, {70, 33, 7}, {2, 0, 3}}) {
+    check_products<float, int32_t>(m, others, d);
+    check_products<double, int32_t>(m, others, d);
+    check_products<float, int64_t>(m, others, d);
+    check_products<double, int64_t>(m, others, d);
+  }
 }

@@ -19,6 +19,8 @@ _GROUPS = 4  # of lines for which the rows in the columns are fetched once
 _SUMMED = 256  # values that float32 may add up
 _BLOCK_SHARE = 0.2  # of the memory is for the block being solved, the rest for kernel rows
 _DENSE_SHARE = 0.4  # on top of it, at most, for sparse rows written out
+_LONG = 32  # features that make it worth a thought whether rows should be sparse
+_FULL = 0.25  # of the values not zero: dense products are faster
 
 
 class KernelMatrix:
@@ -47,7 +49,7 @@ class KernelMatrix:
     def _use(self, dtype: np.dtype[Any]) -> None:
         """Values of this type from now on; nothing is known yet."""
         self.dtype = dtype
-        self.rows = self.kernel.prepare(_working(self._given, dtype, self._n_bytes))
+        self.rows = self.kernel.prepare(_working(self.kernel, self._given, dtype, self._n_bytes))
         self.largest_block = max(64, int(np.sqrt(_BLOCK_SHARE * self._n_bytes / dtype.itemsize)))
         self.cache = RowCache(self.m, dtype, (1 - _BLOCK_SHARE) * self._n_bytes)
         self.diagonal: Floats = self.kernel.diagonal(self.rows).astype(np.float64)
@@ -229,12 +231,17 @@ def _summed(values: NDArray[Any], factors: NDArray[Any]) -> Floats:
     return total
 
 
-def _working(X: Any, dtype: np.dtype[Any], n_bytes: float) -> Any:
-    """X in the dtype of the kernel values; sparse rows that are not very sparse are written out, which is faster."""
-    if sp.issparse(X):
-        size = X.shape[0] * X.shape[1]
-        if size * dtype.itemsize <= _DENSE_SHARE * n_bytes and X.nnz > 0.02 * size:
+def _working(kernel: Kernel, X: Any, dtype: np.dtype[Any], n_bytes: float) -> Any:
+    """X in the dtype of the kernel values; for products rows of few non-zeros are sparse, others written out, as it is
+    faster.
+    """
+    if kernel.by_products and X.shape[1] >= _LONG:
+        some = X[:: max(1, X.shape[0] // 1000)]
+        full = (some.nnz if sp.issparse(X) else np.count_nonzero(some)) > _FULL * some.shape[0] * some.shape[1]
+        if sp.issparse(X) and full and X.shape[0] * X.shape[1] * dtype.itemsize <= _DENSE_SHARE * n_bytes:
             X = X.toarray()
+        elif not sp.issparse(X) and not full:
+            X = sp.csr_matrix(X)
     return X.astype(dtype, copy=False)
 
 

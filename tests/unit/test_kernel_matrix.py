@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from kernel_problems import classifier, rows
 
 from pegasos import kernels
@@ -106,3 +107,20 @@ def test_the_least_recently_used_row_goes_first():
     assert cache.knows(np.arange(4)).tolist() == [True, False, True, True]
     for values, factors in cache.groups(np.array([0, 2, 3]), np.ones((3, 1))):
         assert values[factors[:, 0] != 0, 0].tolist() == [0, 3, 2]  # row 3 lies where row 1 was
+
+
+@pytest.mark.parametrize("name", ["linear", "rbf", "poly", "sigmoid", "cosine"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_rows_of_few_nonzeros_are_sparse_and_others_written_out(name, dtype):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(150, 40)) * (rng.random((150, 40)) < 0.15)
+    kernel = kernels.make(name, kernels.Parameters(gamma=0.1, coef0=1.0), X)
+    some = np.array([3, 149, 60, 7])
+    expected = kernel.block(kernel.prepare(X[some]), kernel.prepare(X))
+    for given in (X, sp.csr_matrix(X)):
+        matrix = KernelMatrix(kernel, given, dtype, 10)
+        assert sp.issparse(matrix.rows.X)
+        np.testing.assert_allclose(matrix.block(some, np.arange(150)), expected, rtol=1e-5, atol=1e-6)
+    full = rng.normal(size=(150, 40))
+    for given in (full, sp.csr_matrix(full)):
+        assert not sp.issparse(KernelMatrix(kernel, given, dtype, 10).rows.X)

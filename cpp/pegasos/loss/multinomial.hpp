@@ -48,7 +48,8 @@ struct Multinomial {
       const double shift = std::log(curvature);
       const auto target = [&](int64_t r) { return s[r] + curvature * simplex::share(old, r, y) + shift; };
       double step = 0;
-      for (int64_t r = 0; r < classes; ++r) now[r] = omega(nu + target(r));
+      for (int64_t r = 0; r < classes; ++r)
+        now[r] = near(nu + target(r), curvature * now[r], simplex::share(old, r, y) * curvature);
       for (int round = 0; round < 100; ++round) {
         double sum = 0, rise = 0;
         for (int64_t r = 0; r < classes; ++r) {
@@ -100,10 +101,18 @@ struct Multinomial {
     return refined(z, refined(z, guess));
   }
 
+  // The same, where log(w) + pull = z is known of a guess: near the optimum that saves all logarithms.
+  static PEG_HD double near(double z, double w, double pull) {
+    const double r = pull - w, off = std::fabs(r) / (1 + w);
+    if (!(w > 1e-300 && off < 0.5)) return omega(z);
+    const double better = improved(w, r);
+    return off < 5e-3 ? better : refined(z, better);
+  }
+
   // One step raises the error of w to the fourth power (Fritsch, Shafer & Crowley 1973).
-  static PEG_HD double refined(double z, double w) {
-    if (!(w > 1e-300)) return w;
-    const double r = z - w - std::log(w), t = 1 + w, c = 2 * t * (t + r * (2.0 / 3));
+  static PEG_HD double refined(double z, double w) { return w > 1e-300 ? improved(w, z - w - std::log(w)) : w; }
+  static PEG_HD double improved(double w, double r) {
+    const double t = 1 + w, c = 2 * t * (t + r * (2.0 / 3));
     return w * (1 + r / t * (c - r) / (c - 2 * r));
   }
 };

@@ -10,11 +10,15 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from .. import _core
+from .._rows import make_rows
 from ._parameters import Parameters
 
 Block = NDArray[Any]
 TYPICAL = 5e-9  # error of a float32 sum of products, relative to the largest it can be
 _SHOWS = 1e-3  # an error of an exponent that shows in the value
+_WRITTEN_OUT = 100_000  # features, of 64 rows at a time
+_TAME = 1e150
 _LEAST, _MOST = 1e-30, 1e36  # squares between these neither vanish nor overflow in float32
 
 
@@ -47,12 +51,15 @@ class Kernel:
     effort : float
         What a number of a row costs, in multiplications of a matrix product: how long a tile takes before the next look
         at Ctrl-C.
+    by_products : bool
+        Whether rows are only multiplied with each other, so that they may as well be sparse or written out.
     """
 
     name: ClassVar[str]
     takes: ClassVar[tuple[str, ...]] = ()
     extra: ClassVar[tuple[str, ...] | None] = ()
     effort: ClassVar[float] = 1.0
+    by_products: ClassVar[bool] = False
 
     def __init__(self, parameters: Parameters) -> None:
         self.p = parameters
@@ -90,12 +97,19 @@ class Kernel:
 
 
 def products(A: Any, B: Any) -> Block:
-    """A B^T as a dense array; of two sparse blocks the smaller one is written out first."""
+    """A B^T as a dense array."""
     if not sp.issparse(A) and not sp.issparse(B):
         return np.asarray(A @ B.T)
+    if _tame(A) and _tame(B) and A.shape[1] <= _WRITTEN_OUT and A.indices.dtype == B.indices.dtype:
+        return _core.sparse_products(make_rows(A, training=True), make_rows(B, training=True))
     if not sp.issparse(B) or (sp.issparse(A) and A.shape[0] > B.shape[0]):
         return np.asarray(A @ dense(B).T)
     return np.ascontiguousarray((B @ dense(A).T).T)
+
+
+def _tame(X: Any) -> bool:
+    """Whether X is sparse, and native rows take its values, as they do if the squares are finite."""
+    return sp.issparse(X) and max(float(X.data.max(initial=0.0)), -float(X.data.min(initial=0.0))) < _TAME
 
 
 def square_norms(X: Any) -> Block:

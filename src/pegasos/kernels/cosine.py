@@ -17,6 +17,7 @@ class Cosine(Kernel):
     """The inner product of rows scaled to length 1."""
 
     name = "cosine"
+    by_products = True
 
     def prepare(self, X: Any) -> Rows:
         norms = np.sqrt(square_norms(X))

@@ -11,6 +11,7 @@ class Linear(Kernel):
     """The inner product itself."""
 
     name = "linear"
+    by_products = True
 
     def block(self, A: Rows, B: Rows) -> Block:
         return products(A.X, B.X)

@@ -14,6 +14,7 @@ class Poly(Kernel):
 
     name = "poly"
     takes = ("gamma", "degree", "coef0")
+    by_products = True
 
     def block(self, A: Rows, B: Rows) -> Block:
         values = products(A.X, B.X)

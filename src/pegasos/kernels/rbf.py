@@ -14,6 +14,7 @@ class Rbf(Kernel):
 
     name = "rbf"
     takes = ("gamma",)
+    by_products = True
 
     def prepare(self, X: Any) -> Rows:
         with np.errstate(over="ignore"):
