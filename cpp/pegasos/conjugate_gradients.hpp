@@ -10,8 +10,8 @@
 
 namespace pegasos {
 
-// multiply(x, out) writes A x and costs `work`; divide(r, z) writes the solution of B z = r for a B that is like A. Stops
-// when the residual has fallen a thousandfold. x is zero at first. Returns false when interrupted.
+// multiply(x, out) writes A x and costs `work`; divide(r, z) writes the solution of B z = r for a B that is like A.
+// Stops when the residual has fallen a thousandfold. x is zero at first. Returns false when interrupted.
 template <class Multiply, class Divide>
 bool conjugate_gradients(const Multiply& multiply, const Divide& divide, std::span<const double> b,
                          std::vector<double>& x, Watch& watch, int64_t work) {

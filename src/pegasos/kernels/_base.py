@@ -101,7 +101,7 @@ def products(A: Any, B: Any) -> Block:
     if not sp.issparse(A) and not sp.issparse(B):
         return np.asarray(A @ B.T)
     if _tame(A) and _tame(B) and A.shape[1] <= _WRITTEN_OUT and A.indices.dtype == B.indices.dtype:
-        return _core.sparse_products(make_rows(A, training=True), make_rows(B, training=True))
+        return np.asarray(_core.sparse_products(make_rows(A, training=True), make_rows(B, training=True)))
     if not sp.issparse(B) or (sp.issparse(A) and A.shape[0] > B.shape[0]):
         return np.asarray(A @ dense(B).T)
     return np.ascontiguousarray((B @ dense(A).T).T)
