@@ -40,9 +40,9 @@ class JointSystem {
   static double cost(const Problem<Rows>& p, double width, double rows, double classes) {
     const double row = std::max(1.0, double(p.rows.nonzeros()) / double(std::max<int64_t>(1, p.rows.size())));
     const double n = double(p.rows.dim()) * width;
-    const double sampled = rows / double(stride(rows, n)), few = sampled < rows ? 8 : 1;
+    const double sampled = rows / double(stride(rows, n)), rounds = sampled < rows ? 8 : 1;
     const double direct = sampled * row * row * classes * (classes + 1) / (4 * Gram<Rows>::speed) + n * n * n / 6 +
-                          few * 2 * rows * row * width / Gram<Rows>::speed;
+                          rounds * 2 * rows * row * width / Gram<Rows>::speed;
     return (n <= most ? direct : 200 * 2 * rows * row * width) + 10 * n;
   }
 
@@ -89,6 +89,8 @@ class JointSystem {
     return whole_;
   }
 
+  int64_t products() const { return products_; }  // with the matrix, so far
+
   std::span<const double> soft_of(int64_t i) const { return soft_.subspan(size_t(i * width_), size_t(width_)); }
 
  private:
@@ -104,6 +106,7 @@ class JointSystem {
   }
 
   void multiply(std::span<const double> x, std::vector<double>& out) {
+    ++products_;
     out.resize(x.size());
     for (size_t j = 0; j < x.size(); ++j) out[j] = ridge_[j / size_t(width_)] * x[j];
     for (Half& half : halves_) half.sums.assign(x.size(), 0.0);
@@ -168,7 +171,7 @@ class JointSystem {
   };
 
   const Problem<Rows>& p_;
-  int64_t width_, stride_ = 1;
+  int64_t width_, stride_ = 1, products_ = 0;
   Team& team_;
   Watch& watch_;
   std::array<Half, halves> halves_;

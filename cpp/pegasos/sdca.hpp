@@ -226,7 +226,7 @@ class DualSolver {
         continue;
       }
       const double before = best;
-      const double accuracy = L::smooth && !to_the_floor ? 10 * o_.tol : 0;  // two more steps square it twice
+      const double accuracy = L::smooth && !to_the_floor ? 10 * o_.tol : 0;  // a step more, and `settle`, do the rest
       const int rounds = newton_.step(w, a, curvature, int(std::min(epochs_left() - 4, 40.0)), accuracy);
       if (rounds == 0) return false;
       state_.visits += newton_.take_visits();

@@ -25,23 +25,26 @@ class KernelAscent:
     def solve(self, problem: KernelProblem, stop: Stop, start: Start, seed: int) -> Fit:
         journal = Journal(problem, stop)
         self.visits, self.point = 0, Point(problem, np.zeros(problem.matrix.m), np.zeros(problem.matrix.m))
+        error = 0.0  # of float32 kernel values
         try:
             if start.memory is not None and start.memory.dual is not None:
                 self.point = Point.of(problem, start.memory.dual)
             self._run(problem, stop, journal, seed, start.steps)
-            if journal.converged and not journal.bears(self.point.rounding(seed)):
+            error = self.point.rounding(seed)
+            if journal.converged and not journal.bears(error):
+                journal.doubt(np.inf)
                 problem.matrix.sharpen()
-                self.point = Point.of(problem, self.point.a)
+                self.point, error = Point.of(problem, self.point.a), 0.0
                 self._run(problem, stop, journal, seed, start.steps)
         except Enough:
             if journal.error is None and not stop.halt[0]:  # out of time: what was reached deserves its certificate
                 self._note(journal, start.steps)
-        except KeyboardInterrupt as error:
-            journal.error = error
+        except KeyboardInterrupt as raised:
+            journal.error = raised
         if not journal.lines:  # a model of zero weights has an objective, too
             with suppress(Enough):
                 self._note(journal, start.steps)
-        journal.doubt(self.point.rounding(seed))
+        journal.close(lambda: error or self.point.rounding(seed))
         point = self._or_zero(problem, journal, start.steps) if not journal.error and not stop.halt[0] else self.point
         steps = (start.steps + self.visits, self.visits / problem.m)
         memory = Memory(self.point.a, problem.lam) if stop.remember else None

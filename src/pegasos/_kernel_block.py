@@ -76,7 +76,7 @@ class Block:
     @staticmethod
     def _crawls(gap: float, before: float, target: float) -> bool:
         """Whether a round that fell from one gap to the next would have to be followed by more than two like it."""
-        return gap > target and gap * (gap / before) ** 2 > target if gap < before else gap > target
+        return gap * min(1.0, gap / before) ** 2 > target
 
     def reached(self) -> Floats:
         """The dual variables reached. Where the bias is free they must balance: what is left over is taken from rows

@@ -64,19 +64,15 @@ class KernelMatrix:
 
     def sharpen(self) -> None:
         """float64 from now on. What is known is forgotten."""
-        del self.cache, self._space  # before there are new ones
+        del self.rows, self.cache, self._space  # before there are new ones
         self._use(np.dtype(np.float64))
 
     def exactly(self, left: Index, right: Index, factors: Floats) -> Floats:
         """K[left, right] @ factors from float64 values of the rows as they were given; nothing is kept."""
-
-        def rows(index: Index) -> Rows:
-            return self.kernel.prepare(self._given[index].astype(np.float64))
-
-        out, few = np.zeros(len(left)), rows(left)
+        out, few = np.zeros(len(left)), self.kernel.exact(self._given, left)
         for i in range(0, len(right), _LINES):
             part = slice(i, i + _LINES)
-            out += self.kernel.block(few, rows(right[part])) @ factors[part]
+            out += self.kernel.block(few, self.kernel.exact(self._given, right[part])) @ factors[part]
         self.evaluations += len(left) * len(right)
         return out
 
@@ -217,10 +213,12 @@ class KernelMatrix:
 
 
 def _lines(kernel: Kernel, X: Any) -> int:
-    """Of a tile: so many that it takes a hundredth of a second or two, and sparse ones written out take 64 MB."""
-    features = max(1, X.shape[1])
-    most = 1.6e7 / features if sp.issparse(X) else 4e8 / (kernel.effort * _COLUMNS * features)
-    return int(np.clip(most, 16, _LINES))
+    """Of a tile: so many that it takes a hundredth of a second or two, and very long sparse ones, which are written out
+    for a product, 64 MB.
+    """
+    length = X.nnz / max(1, X.shape[0]) if sp.issparse(X) else X.shape[1]
+    most = 4e8 / (kernel.effort * _COLUMNS * max(1.0, length))
+    return int(np.clip(min(most, 1.6e7 / max(1, X.shape[1])) if sp.issparse(X) else most, 16, _LINES))
 
 
 def _summed(values: NDArray[Any], factors: NDArray[Any]) -> Floats:
@@ -236,12 +234,14 @@ def _working(kernel: Kernel, X: Any, dtype: np.dtype[Any], n_bytes: float) -> An
     faster.
     """
     if kernel.by_products and X.shape[1] >= _LONG:
-        some = X[:: max(1, X.shape[0] // 1000)]
-        full = (some.nnz if sp.issparse(X) else np.count_nonzero(some)) > _FULL * some.shape[0] * some.shape[1]
-        if sp.issparse(X) and full and X.shape[0] * X.shape[1] * dtype.itemsize <= _DENSE_SHARE * n_bytes:
-            X = X.toarray()
-        elif not sp.issparse(X) and not full:
-            X = sp.csr_matrix(X)
+        size = X.shape[0] * X.shape[1]
+        if sp.issparse(X):
+            if X.nnz > _FULL * size and size * dtype.itemsize <= _DENSE_SHARE * n_bytes:
+                X = X.toarray()
+        else:
+            some = X[np.random.default_rng(0).integers(X.shape[0], size=1000)]
+            if np.count_nonzero(some) <= _FULL * some.size:
+                X = sp.csr_matrix(X, dtype=dtype)
     return X.astype(dtype, copy=False)
 
 

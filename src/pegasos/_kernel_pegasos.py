@@ -26,16 +26,22 @@ class KernelPegasos:
         self._resume(problem, start)
         try:
             self._run(problem, stop, journal, seed, start.steps)
+            if self.given.T is None and journal.converged and not journal.bears(self._rounding(seed)):
+                journal.doubt(np.inf)
+                problem.matrix.sharpen()
+                self._run(problem, stop, journal, seed, start.steps)
         except Enough:
             if journal.error is None and not stop.halt[0]:  # out of time: what was reached deserves its certificate
                 problem.matrix.poll = lambda: None
                 self._note(problem, journal)
         except KeyboardInterrupt as error:
             journal.error = error
-        if journal.lines:
-            journal.doubt(sum(point.rounding(seed) for point in self.noted))
+        journal.close(lambda: self._rounding(seed))
         steps = (self.t, (self.t - start.steps) * self.k / problem.m)
         return journal.fit(self.w(problem), self._bias(problem), steps, self._memory(problem, stop))
+
+    def _rounding(self, seed: int) -> float:
+        return sum(point.rounding(seed) for point in self.noted)
 
     def w(self, problem: KernelProblem) -> Floats:
         """The coefficient of every row in w."""

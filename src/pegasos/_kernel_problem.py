@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from threading import current_thread, main_thread
@@ -16,6 +17,7 @@ from ._kernel_matrix import KernelMatrix
 from ._problem import Fit, Floats, Memory, Problem, Stop
 
 _LOOKED_AT = 64  # rows tell how large rounding errors are
+_NEARLY = 0.01  # of the margin: rounding may make a loss of what is none
 
 
 @dataclass(frozen=True)
@@ -115,20 +117,27 @@ class Point:
         return float(problem.lam * (problem.p @ problem.labelled.gaps(self.a, self.scores)))
 
     def rounding(self, seed: int) -> float:
-        """What float32 kernel values may have done to the gap: the scores of some rows that have a part in it are
-        computed again. Errors count with their size; that they cancel in part is left as a reserve.
+        """What float32 kernel values may have done to the gap, estimated from the scores of some rows in float64.
+
+        Much weight and large values make a row more likely. Errors count with their size; that they cancel in part is
+        left as a reserve.
         """
         problem, matrix = self.problem, self.problem.matrix
-        s = problem.p * problem.lam
-        counts = np.flatnonzero(s * (np.abs(self.a) + problem.labelled.values(self.scores)))
-        if not matrix.is_coarse or not len(counts):
-            return 0.0
-        some = np.random.default_rng(seed).choice(counts, min(_LOOKED_AT, len(counts)), replace=False)
         moved = np.flatnonzero(problem.p * self.a)
+        if not matrix.is_coarse or not len(moved):
+            return 0.0
+        s = problem.p * problem.lam
+        values, score = problem.labelled.values, self.scores
+        part = np.abs(self.a) + values(score + _NEARLY) + values(score - _NEARLY) > 0  # others have none in the gap
+        chance = s * np.sqrt(np.abs(matrix.diagonal)) * part
+        if not chance.sum() > 0:
+            return 0.0
+        chance /= chance.sum()
+        some = np.random.default_rng(seed).choice(len(s), _LOOKED_AT, p=chance)
         off = matrix.exactly(some, moved, (problem.p * self.a)[moved]) - self.g[some]
-        score, losses = self.scores[some], problem.some(some).values
-        errors = s[some] * (np.abs(self.a[some] * off) + np.abs(losses(score + off) - losses(score)))
-        return float(errors.mean()) * len(counts)
+        losses = problem.some(some).values
+        errors = np.abs(self.a[some] * off) + np.abs(losses(score[some] + off) - losses(score[some]))
+        return float((s[some] * errors / chance[some]).mean())
 
 
 def balanced(a: Floats, p: Floats, among: Any = slice(None)) -> Floats:
@@ -196,9 +205,18 @@ class Journal:
         return not self.lines[-1][2] - self.lines[-1][3] + error > self.tol
 
     def doubt(self, error: float) -> None:
-        """Lower the last bound by an error that may be in it."""
+        """Lower the last bound by an error that may be in it; no loss is negative."""
         self.converged = self.converged and self.bears(error)
-        self.lines[-1] = (*self.lines[-1][:3], self.lines[-1][3] - error)
+        self.lines[-1] = (*self.lines[-1][:3], float(np.maximum(self.lines[-1][3] - error, 0.0)))
+
+    def close(self, rounding: Callable[[], float]) -> None:
+        """The last line counts rounding errors, if nobody interrupts; then nothing is proven."""
+        try:
+            if self.error is None and self.lines:
+                self.doubt(rounding())
+        except KeyboardInterrupt as raised:
+            self.error = raised
+        self.converged = self.converged and (self.error is None or not self._problem.matrix.is_coarse)
 
     def _tell(self) -> bool:
         """Whether the listener has had enough; what it raises is kept until the model is safe."""

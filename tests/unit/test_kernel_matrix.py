@@ -124,3 +124,18 @@ def test_rows_of_few_nonzeros_are_sparse_and_others_written_out(name, dtype):
     full = rng.normal(size=(150, 40))
     for given in (full, sp.csr_matrix(full)):
         assert not sp.issparse(KernelMatrix(kernel, given, dtype, 10).rows.X)
+
+
+@pytest.mark.parametrize("name", kernels.names())
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_matrix])
+def test_exact_products_are_those_of_float64_values(name, kind):
+    X = np.abs(np.random.default_rng(0).normal(size=(3000, 3)))
+    if name == "precomputed":
+        X = X @ X.T
+    kernel = kernels.make(name, kernels.Parameters(gamma=0.1, coef0=1.0), kind(X))
+    left, right, factors = np.array([7, 2999, 0]), np.array([2500, 1, 40, 41]), np.array([1.0, -2.0, 0.5, 3.0])
+    fine, coarse = (KernelMatrix(kernel, kind(X), dtype, 10) for dtype in (np.float64, np.float32))
+    expected = fine.block(left, right) @ factors
+    np.testing.assert_allclose(coarse.exactly(left, right, factors), expected, rtol=1e-12, atol=1e-12)
+    coarse.sharpen()
+    np.testing.assert_array_equal(coarse.block(left, right), fine.block(left, right))

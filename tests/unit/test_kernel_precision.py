@@ -9,6 +9,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import rbf_kernel
 
 from pegasos import KernelPegasosClassifier, kernels
+from pegasos._kernel_problem import Journal
+from pegasos.kernels import rbf
 
 
 def two_scales():
@@ -104,11 +106,19 @@ def objective_of(model, X, y):
     return model.lam / 2 * v @ K[np.ix_(s, s)] @ v + np.maximum(0, 1 - y * (K[:, s] @ v)).mean()
 
 
+@pytest.fixture
+def doubts(monkeypatch):
+    """float32, whatever the rows are like; the errors that it is found to have made."""
+    found = []
+    monkeypatch.setattr(rbf.Rbf, "coarseness", lambda *_: 0.0)
+    usual = Journal.doubt
+    monkeypatch.setattr(Journal, "doubt", lambda journal, error: (found.append(error), usual(journal, error)))
+    return found
+
+
 @pytest.mark.parametrize("solver", ["auto", "sdca", "pegasos"])
 @pytest.mark.parametrize(("lam", "tol"), [(3.3e-3, 7e-4), (1e-3, 2e-3)])
-def test_the_gap_counts_what_float32_got_wrong(solver, lam, tol, monkeypatch):
-    monkeypatch.setattr(kernels.Kernel, "coarseness", lambda *_: 0.0)
-    monkeypatch.setattr(type(kernels.make("rbf", kernels.Parameters(), np.ones((2, 2)))), "coarseness", lambda *_: 0.0)
+def test_the_gap_counts_what_float32_got_wrong(solver, lam, tol, doubts):
     X, y = far_from_zero()
     model = KernelPegasosClassifier(lam=lam, gamma=0.03, tol=tol, solver=solver, max_epochs=20, random_state=0)
     with warnings.catch_warnings():
@@ -116,14 +126,18 @@ def test_the_gap_counts_what_float32_got_wrong(solver, lam, tol, monkeypatch):
         model.fit(X, y)
     near = KernelPegasosClassifier(lam=lam, gamma=0.03, tol=1e-6, random_state=0).fit(X - FAR, y)
     found = objective_of(model, X, y)
+    assert doubts[0] > 1e-4  # float32 was used, and wrong
     assert abs(model.objective_ - found) <= model.gap_
     assert found - near.dual_objective_ <= model.gap_ + near.gap_
 
 
-def test_a_tol_that_float32_misses_is_reached_in_float64(monkeypatch):
+@pytest.mark.parametrize(("solver", "tol"), [("auto", 1e-5), ("pegasos", 0.05)])
+def test_a_tol_that_float32_misses_is_reached_in_float64(solver, tol, doubts):
     X, y = far_from_zero()
-    monkeypatch.setattr(type(kernels.make("rbf", kernels.Parameters(), np.ones((2, 2)))), "coarseness", lambda *_: 0.0)
-    model = KernelPegasosClassifier(lam=1e-3, gamma=0.03, tol=1e-5, random_state=0).fit(X, y)
+    model = KernelPegasosClassifier(lam=1e-3, gamma=0.03, tol=tol, solver=solver, random_state=0).fit(X, y)
+    assert doubts == [np.inf, 0.0]
+    near = KernelPegasosClassifier(lam=1e-3, gamma=0.03, tol=1e-6, random_state=0).fit(X - FAR, y)
     assert model.converged_
-    assert model.gap_ <= 1e-5
+    assert model.gap_ <= tol
+    assert model.dual_objective_ <= near.objective_ + 1e-9
     assert abs(model.objective_ - objective_of(model, X, y)) <= 1e-9

@@ -17,8 +17,8 @@ from ._parameters import Parameters
 Block = NDArray[Any]
 TYPICAL = 5e-9  # error of a float32 sum of products, relative to the largest it can be
 _SHOWS = 1e-3  # an error of an exponent that shows in the value
-_WRITTEN_OUT = 100_000  # features, of 64 rows at a time
-_TAME = 1e150
+_LONGEST = 100_000  # features of 64 rows written out: up to 25 MB
+_TAME = 1e150  # its square is finite
 _LEAST, _MOST = 1e-30, 1e36  # squares between these neither vanish nor overflow in float32
 
 
@@ -68,6 +68,10 @@ class Kernel:
         """Rows with the facts that `block` needs."""
         return Rows(X)
 
+    def exact(self, X: Any, index: NDArray[np.intp]) -> Rows:
+        """Some rows of X, prepared in float64."""
+        return self.prepare(X[index].astype(np.float64))
+
     def block(self, A: Rows, B: Rows) -> Block:
         """A new array with k of every row of A (lines) and every row of B (columns), in their dtype."""
         raise NotImplementedError
@@ -100,7 +104,7 @@ def products(A: Any, B: Any) -> Block:
     """A B^T as a dense array."""
     if not sp.issparse(A) and not sp.issparse(B):
         return np.asarray(A @ B.T)
-    if _tame(A) and _tame(B) and A.shape[1] <= _WRITTEN_OUT and A.indices.dtype == B.indices.dtype:
+    if _tame(A) and _tame(B) and A.shape[1] <= _LONGEST and _kind(A) == _kind(B):
         return np.asarray(_core.sparse_products(make_rows(A, training=True), make_rows(B, training=True)))
     if not sp.issparse(B) or (sp.issparse(A) and A.shape[0] > B.shape[0]):
         return np.asarray(A @ dense(B).T)
@@ -110,6 +114,10 @@ def products(A: Any, B: Any) -> Block:
 def _tame(X: Any) -> bool:
     """Whether X is sparse, and native rows take its values, as they do if the squares are finite."""
     return sp.issparse(X) and max(float(X.data.max(initial=0.0)), -float(X.data.min(initial=0.0))) < _TAME
+
+
+def _kind(X: Any) -> tuple[Any, Any]:
+    return X.dtype, X.indices.dtype
 
 
 def square_norms(X: Any) -> Block:

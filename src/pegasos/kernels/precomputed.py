@@ -36,6 +36,9 @@ class Precomputed(Kernel):
     def prepare(self, X: Any) -> Lines:
         return Lines(X)
 
+    def exact(self, X: Any, index: NDArray[np.intp]) -> Rows:
+        return Lines(X, index=index)
+
     def block(self, A: Rows, B: Rows) -> Block:
         assert isinstance(A, Lines)
         assert isinstance(B, Lines)
