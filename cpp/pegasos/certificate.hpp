@@ -77,17 +77,17 @@ bool over_parts(int64_t n, int64_t parts, double each, Team& team, Watch& watch,
 // Calls visit(half, i, row) for every row that exists. width: how often a visit uses each number of a row.
 template <class Rows, class Visit>
 bool over_rows(const Problem<Rows>& p, int64_t width, Team& team, Watch& watch, const Visit& visit) {
-  const double each = double(p.rows.nonzeros() * width) / double(std::max<int64_t>(1, p.rows.size()));
-  return over_parts(p.rows.size(), halves, each, team, watch, [&](int64_t half, int64_t from, int64_t to) {
-    int64_t work = 0;
-    for (int64_t i = from; i < to; ++i) {
-      if (p.weight(i) == 0) continue;
-      const auto row = p.rows[i];
-      visit(half, i, row);
-      work += row.size() * width;
-    }
-    return work;
-  });
+  return over_parts(p.rows.size(), halves, p.row_length() * double(width), team, watch,
+                    [&](int64_t half, int64_t from, int64_t to) {
+                      int64_t work = 0;
+                      for (int64_t i = from; i < to; ++i) {
+                        if (p.weight(i) == 0) continue;
+                        const auto row = p.rows[i];
+                        visit(half, i, row);
+                        work += row.size() * width;
+                      }
+                      return work;
+                    });
 }
 
 // Which part of w is penalised: with a free bias not its last entry, which is b.
@@ -186,9 +186,19 @@ template <class Rows, AnyLoss L>
 double value_at_zero(const Problem<Rows>& p, const L& loss) {
   const auto& blocks = blocks_of(loss);
   const std::vector<double> zeros(size_t(blocks.width()));
+  const auto value_of = [&](auto y) { return blocks.value(zeros.data(), y); };
+  std::vector<double> of_class;  // a logarithm for each will do
+  if constexpr (JointLoss<L>)
+    for (int64_t y = 0; y < blocks.width(); ++y) of_class.push_back(value_of(y));
+  else if (!p.y.code.empty())
+    of_class = {value_of(-1.0), value_of(1.0)};
   double sum = 0;
-  for (int64_t i = 0; i < p.rows.size(); ++i)
-    if (p.weight(i) > 0) sum += p.weight(i) * blocks.value(zeros.data(), label<L>(p, i));
+  for (int64_t i = 0; i < p.rows.size(); ++i) {
+    if (p.weight(i) == 0) continue;
+    const auto y = label<L>(p, i);
+    const size_t known = JointLoss<L> ? size_t(y) : size_t(y > 0);
+    sum += p.weight(i) * (of_class.empty() ? value_of(y) : of_class[known]);
+  }
   return sum / p.total;
 }
 

@@ -139,7 +139,7 @@ class DualAscent {
   // Few rows due mean short chunks, and very few a single replica: two would overshoot (arXiv, lam 1e-6, one thread:
   // two replicas throughout take 1.5 times as long as one, so it is about 1.1).
   void plan_replicas(int most) {
-    const double row = std::max(1.0, double(p_.rows.nonzeros()) / double(std::max<int64_t>(1, p_.rows.size())));
+    const double row = p_.row_length();
     const double useful = 12.0 * double(p_.rows.dim()) / row, quick = 4e6 / (row * double(loss_.width()));
     shortest_ = int64_t(std::max({1.0, useful / 3, std::min(4096.0, quick)}));
     longest_ = std::max(shortest_, int64_t(useful));

@@ -8,13 +8,12 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <numeric>
 #include <span>
 #include <vector>
 
 #include "cholesky.hpp"
 #include "conjugate_gradients.hpp"
-#include "gram.hpp"
+#include "feature_matrix.hpp"
 #include "newton_system.hpp"
 #include "random.hpp"
 #include "wide.hpp"
@@ -38,7 +37,7 @@ class JointSystem {
 
   // Operations of one build and solve with that many free rows, and free classes in each.
   static double cost(const Problem<Rows>& p, double width, double rows, double classes) {
-    const double row = std::max(1.0, double(p.rows.nonzeros()) / double(std::max<int64_t>(1, p.rows.size())));
+    const double row = p.row_length();
     const double n = double(p.rows.dim()) * width;
     const double sampled = rows / double(stride(rows, n)), rounds = sampled < rows ? 8 : 1;
     const double direct = sampled * row * row * classes * (classes + 1) / (4 * Gram<Rows>::speed) + n * n * n / 6 +
@@ -119,49 +118,22 @@ class JointSystem {
         bend(soft_of(i), half.score.data(), half.bent.data());
         kernel::axpy(row, width_, half.bent.data(), half.sums.data());
       }
-      return (to - from) * int64_t(row_length()) * width_;
+      return (to - from) * int64_t(p_.row_length()) * width_;
     };
-    whole_ = over_parts(int64_t(rows_.size()), halves, row_length() * double(width_), team_, watch_, add) && whole_;
+    whole_ = over_parts(int64_t(rows_.size()), halves, p_.row_length() * double(width_), team_, watch_, add) && whole_;
     for (size_t j = 0; j < x.size(); ++j) out[j] += halves_[0].sums[j] + halves_[1].sums[j];
   }
 
-  double row_length() const { return double(p_.rows.nonzeros()) / double(std::max<int64_t>(1, p_.rows.size())); }
-
-  // Every pair of classes has a matrix over the features: rows then add to consecutive numbers. What all pairs amount
-  // to is put together at the end.
   bool factor() {
-    const int64_t dim = p_.rows.dim(), n = dim * width_, size = dim * dim, pairs = width_ * (width_ + 1) / 2;
-    std::vector<double> sums(size_t(halves * pairs * size));
-    std::vector<Gram<Rows>> grams;
-    for (int64_t k = 0; k < halves * pairs; ++k) grams.emplace_back(sums.data() + k * size, dim);
+    const int64_t n = p_.rows.dim() * width_;
     stride_ = stride(double(rows_.size()), double(n));
-    const auto add = [&](int64_t part, int64_t from, int64_t to) {
-      for (int64_t k = from; k < to; ++k) {
-        // Somewhere among the rows that it stands for: an order of the rows that repeats itself must not matter.
-        const int64_t i = rows_[size_t(k * stride_ + int64_t(Stream(0).below(uint64_t(k), uint64_t(stride_))))].i;
-        const auto row = p_.rows[i];
-        const auto D = soft_of(i);
-        const double sum = std::accumulate(D.begin(), D.end(), 0.0), s = double(stride_);
-        auto gram = grams.begin() + part * pairs;
-        for (size_t c = 0; c < D.size(); ++c)
-          for (size_t other = 0; other <= c; ++other, ++gram)
-            if (const double bent = (c == other ? s * D[c] : 0) - s * D[c] * D[other] / sum; bent != 0)
-              gram->add(bent, row);
-      }
-      return int64_t(double(to - from) * row_length() * row_length()) * width_;
+    // Somewhere among the rows that it stands for: an order of the rows that repeats itself must not matter.
+    const auto row_of = [&](int64_t k) {
+      return rows_[size_t(k * stride_ + int64_t(Stream(0).below(uint64_t(k), uint64_t(stride_))))].i;
     };
-    const double each = row_length() * row_length() * double(width_);
-    if (!over_parts(int64_t(rows_.size()) / stride_, halves, each, team_, watch_, add)) return false;
-    for (auto& gram : grams) gram.finish();
-    for (int64_t j = 0; j < pairs * size; ++j) sums[size_t(j)] += sums[size_t(pairs * size + j)];
-    const auto pair = [&](int64_t c, int64_t other) { return sums.data() + (c * (c + 1) / 2 + other) * size; };
-    std::vector<double> A(size_t(n * n));
-    for (int64_t c = 0; c < width_; ++c)
-      for (int64_t other = 0; other <= c; ++other)
-        for (int64_t r = 0; r < dim; ++r)
-          for (int64_t j = 0; j <= r; ++j)
-            A[size_t((r * width_ + c) * n + j * width_ + other)] =
-                A[size_t((r * width_ + other) * n + j * width_ + c)] = pair(c, other)[r * dim + j];
+    const auto bend = [&](int64_t, int64_t k, double* pair) { bent_pairs(soft_of(row_of(k)), double(stride_), pair); };
+    std::vector<double> A;
+    if (!feature_matrix(p_, width_, int64_t(rows_.size()) / stride_, row_of, bend, team_, watch_, A)) return false;
     for (int64_t j = 0; j < n; ++j) A[size_t(j * n + j)] += ridge_[size_t(j / width_)];
     return factor_.factor(std::move(A), n, watch_);
   }

@@ -12,7 +12,7 @@
 #include "certificate.hpp"
 #include "cholesky.hpp"
 #include "conjugate_gradients.hpp"
-#include "gram.hpp"
+#include "feature_matrix.hpp"
 #include "precise_system.hpp"
 #include "problem.hpp"
 
@@ -26,7 +26,7 @@ class NewtonSystem {
 
   // Operations of one build and solve with that many free rows.
   static double cost(const Problem<Rows>& p, double rows) {
-    const double row = std::max(1.0, double(p.rows.nonzeros()) / double(std::max<int64_t>(1, p.rows.size())));
+    const double row = p.row_length();
     const double dim = double(p.rows.dim());
     const double by_features = dim <= most ? rows * row * row / (2 * Gram<Rows>::speed) + dim * dim * dim / 6 : 1e300;
     const double by_rows = rows <= most && dim > 300 ? rows * rows * row / 2 + rows * rows * rows / 6 : 1e300;
@@ -99,26 +99,13 @@ class NewtonSystem {
   }
 
   bool build_over_features() {
-    const int64_t n = p_.rows.dim(), parts = n <= 512 ? halves : 1;  // whatever the number of threads
-    std::vector<std::vector<double>> A(size_t(parts), std::vector<double>(size_t(n * n)));
-    std::vector<Gram<Rows>> grams;
-    for (auto& part : A) grams.emplace_back(part.data(), n);
-    const auto add = [&](int64_t part, int64_t from, int64_t to) {
-      int64_t work = 0;
-      for (int64_t k = from; k < to; ++k) {
-        const auto row = p_.rows[rows_[size_t(k)].i];
-        grams[size_t(part)].add(rows_[size_t(k)].weight, row);
-        work += row.size() * row.size() / 4;
-      }
-      return work;
-    };
-    const double row = double(p_.rows.nonzeros()) / double(std::max<int64_t>(1, p_.rows.size()));
-    if (!over_parts(int64_t(rows_.size()), parts, row * row / 4, team_, watch_, add)) return false;
-    for (auto& gram : grams) gram.finish();
-    for (int64_t part = 1; part < parts; ++part)
-      for (size_t j = 0; j < A[0].size(); ++j) A[0][j] += A[size_t(part)][j];
-    for (int64_t j = 0; j < n; ++j) A[0][size_t(j * n + j)] += ridge_[size_t(j)];
-    return factor_.factor(std::move(A[0]), n, watch_);
+    const int64_t n = p_.rows.dim();
+    const auto row_of = [&](int64_t k) { return rows_[size_t(k)].i; };
+    const auto weight = [&](int64_t, int64_t k, double* out) { *out = rows_[size_t(k)].weight; };
+    std::vector<double> A;
+    if (!feature_matrix(p_, 1, int64_t(rows_.size()), row_of, weight, team_, watch_, A)) return false;
+    for (int64_t j = 0; j < n; ++j) A[size_t(j * n + j)] += ridge_[size_t(j)];
+    return factor_.factor(std::move(A), n, watch_);
   }
 
   // With R = diag(ridge), W = diag(weights) and X the free rows:

@@ -1,6 +1,7 @@
 // What every solver takes, and what it hands back.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -43,6 +44,10 @@ struct Problem {
 
   int64_t m() const { return listed.empty() ? rows.size() : int64_t(listed.size()); }
   double weight(int64_t i) const { return s.empty() ? 1.0 : s[size_t(i)]; }
+  // Non-zeros of a row, on average, one at least.
+  double row_length() const {
+    return std::max(1.0, double(rows.nonzeros()) / double(std::max<int64_t>(1, rows.size())));
+  }
 };
 
 // One line of history_.

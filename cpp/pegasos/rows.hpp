@@ -81,6 +81,13 @@ struct DenseRow {
     w[n] += a * bias * bias;
   }
 
+  // sum_j w_j x_j^2
+  double weighted_square(const double* w) const {
+    double sum = bias * bias * w[n];
+    for (int64_t j = 0; j < n; ++j) sum += w[j] * double(val[j]) * double(val[j]);
+    return sum;
+  }
+
   // A <- A + weight x x^T, lower triangle of a row-major (n + 1) x (n + 1) matrix.
   void rank_one(double weight, double* A) const {
     for (int64_t r = 0; r < n; ++r) kernel::axpy(weight * double(val[r]), val, r + 1, A + r * (n + 1));
@@ -127,6 +134,12 @@ struct SparseRow {
   void add_squares(double a, double* w) const {
     for (int64_t j = 0; j < n; ++j) w[idx[j]] += a * double(val[j]) * double(val[j]);
     w[d] += a * bias * bias;
+  }
+
+  double weighted_square(const double* w) const {
+    double sum = bias * bias * w[d];
+    for (int64_t j = 0; j < n; ++j) sum += w[idx[j]] * double(val[j]) * double(val[j]);
+    return sum;
   }
 
   void rank_one(double weight, double* A) const {

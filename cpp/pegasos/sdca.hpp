@@ -1,5 +1,5 @@
 // The dual solvers: SDCA, and Auto, which starts as Pegasos, goes on as SDCA and ends with second-order methods where
-// coordinate ascent would crawl.
+// coordinate ascent would crawl. Smooth losses of few features are descended in the primal from the start.
 //
 // In: the problem, a feasible dual variable for each row to start from. Out: w, the dual variables, and a checkpoint
 // for each exact certificate. That costs a pass over all rows, so it is taken only when the free running estimate says
@@ -9,16 +9,16 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <functional>
-#include <limits>
 #include <span>
 #include <vector>
 
+#include "descent.hpp"
 #include "dual_ascent.hpp"
 #include "dual_options.hpp"
 #include "inner_problem.hpp"
 #include "interior_path.hpp"
 #include "newton.hpp"
+#include "proofs.hpp"
 #include "warm.hpp"
 
 namespace pegasos {
@@ -37,18 +37,22 @@ class DualSolver {
         inner_(inner_problem(problem)),
         u_(state.w.size()),
         ascent_(inner_, loss, state.a, u_, team, options.replicas),
-        newton_(inner_, loss, bias_penalty(), team, watch) {
+        newton_(inner_, loss, bias_penalty(), team, watch),
+        descent_(inner_, loss, bias_penalty(), team, watch),
+        proofs_(problem, loss, options.tol, state, team, watch) {
     if (p_.free_bias) inner_.offset = state.w.back();
   }
 
   template <class Report>
   DualFit run(const Report& report) {
-    report_ = report;
+    proofs_.report = report;
     const bool from_zero = std::all_of(state_.a.begin(), state_.a.end(), [](double a) { return a == 0; });
-    bool go_on = from_zero || (rebuild() && (!o_.new_lam || shorten()));
-    if (go_on && from_zero && o_.pegasos_first) go_on = epoch(true);
+    bool go_on = from_zero || (rebuild() && (!o_.new_lam || shorten<Rows, L>(inner_, loss_, state_.a, u_, watch_)));
+    if (go_on && descent_pays()) go_on = descend();
+    if (go_on && from_zero && o_.pegasos_first && state_.visits == 0) go_on = epoch(true);
     // From the optimum of a free bias an epoch, whose bias is penalised, would only lead away.
-    if (go_on && !from_zero && p_.free_bias && !o_.new_lam) go_on = certify_now(weights(), state_.a);
+    if (go_on && !from_zero && p_.free_bias && !o_.new_lam && !proofs_.fresh())
+      go_on = certify_now(weights(), state_.a);
     while (go_on && !fit_.converged && !at_floor_ && !exhausted())
       go_on = epoch(false) && certify_if_it_pays() && finish_if_it_pays();
     conclude();
@@ -65,8 +69,7 @@ class DualSolver {
   bool small() const { return operations_ < floor_below; }
   int64_t width() const { return blocks_of(loss_).width(); }
   double epochs_left() const { return o_.max_epochs - double(state_.visits) / double(p_.m()); }
-  // Of the zero model; it takes a look at every row.
-  double at_zero() { return at_zero_ < 0 ? at_zero_ = value_at_zero(p_, loss_) : at_zero_; }
+  double at_zero() { return at_zero_ < 0 ? at_zero_ = value_at_zero(p_, loss_) : at_zero_; }  // looks at every row
 
   // Far from the optimum nearly every block of a joint hinge is free, so that Newton's system is as large as can be,
   // and blocks that look settled are not.
@@ -77,16 +80,6 @@ class DualSolver {
 
   // u from a.
   bool rebuild() { return u_is_whole_ = sum_up(inner_, loss_, state_.a, std::span<double>(u_), watch_); }
-
-  // A warm start from another lam: see warm.hpp.
-  bool shorten() {
-    double norm2 = 0;
-    for (const double x : u_) norm2 += x * x;
-    const double part = best_part(inner_, loss_, state_.a, norm2 / (2 * p_.lam * p_.total * p_.total));
-    for (double& x : u_) x *= part;
-    for (double& x : state_.a) x *= part;
-    return watch_.go_on(p_.rows.size() * width());
-  }
 
   bool epoch(bool growing) {
     Tally tally;
@@ -109,7 +102,7 @@ class DualSolver {
     const double now = estimates_[n - 1], fall = n > 1 ? std::min(1.0, now / estimates_[n - 2]) : 1.0;
     const double expected = now * std::sqrt(fall);
     // With a free bias the estimate is that of the inner problem: worth a look once it is clearly below the whole gap.
-    if (expected * trust_ > std::max(o_.tol, p_.free_bias ? 0.2 * std::min(gap_, 1.0) : 0.0)) return true;
+    if (expected * trust_ > std::max(o_.tol, p_.free_bias ? 0.2 * std::min(proofs_.gap(), 1.0) : 0.0)) return true;
     // What a certificate of a joint loss sees fluctuates: one after every short epoch would cost more than they do.
     if (JointLoss<L> && !fit_.history.empty() && state_.visits - fit_.history.back().steps < p_.m() / 2) return true;
     std::vector<double> w = weights();
@@ -117,12 +110,9 @@ class DualSolver {
     if (p_.free_bias)
       recentre(w);
     else
-      trust_ = std::clamp(gap_ / expected, 0.2, JointLoss<L> ? 2.0 : 5.0);
+      trust_ = std::clamp(proofs_.gap() / expected, 0.2, JointLoss<L> ? 2.0 : 5.0);
     return true;
   }
-
-  // Whether the last certificate is of the current state.
-  bool fresh() const { return !fit_.history.empty() && fit_.history.back().steps == state_.visits; }
 
   std::vector<double> weights() const {
     std::vector<double> w(u_);
@@ -136,32 +126,18 @@ class DualSolver {
     w.back() = 0;
   }
 
-  // Takes the exact certificate of (w, a), keeps the better w and the better bound.
   bool certify_now(std::span<const double> w, std::span<const double> a) {
-    auto dual = [&](int64_t i, double* out) { std::copy_n(a.data() + i * width(), width(), out); };
-    auto look = [&](int64_t i, const double* score) { ascent_.look(i, score); };
-    const auto kept = p_.free_bias ? std::span<double>() : std::span<double>(u_);
-    const auto found = certify(p_, loss_, w, dual, team_, watch_, kept, look);
-    if (!found) return false;
-    operations_ += operations(double(p_.rows.nonzeros() * width()), double(p_.rows.size())) + double(u_.size());
-    if (found->objective < objective_) {
-      objective_ = found->objective;
-      std::copy(w.begin(), w.end(), state_.w.begin());
-      if (p_.free_bias) state_.w.back() = found->bias;
-    }
-    dual_ = std::max(dual_, found->dual);
-    gap_ = found->objective - found->dual;
-    // Rounding may put a bound that is tight a last bit above what it bounds.
-    fit_.history.push_back({watch_.seconds(), state_.visits, objective_, std::min(dual_, objective_)});
-    fit_.converged = std::isfinite(objective_) && objective_ - dual_ <= o_.tol;
-    return report_(fit_.history.back());
+    const auto look = [&](int64_t i, const double* score) { ascent_.look(i, score); };
+    operations_ += pass() + double(u_.size());
+    return proofs_.take(w, a, p_.free_bias ? std::span<double>() : std::span<double>(u_), look);
   }
 
   // Operations of so many rows and non-zeros; short rows cost more than their non-zeros.
   static double operations(double nonzeros, double rows) { return nonzeros + 10 * rows; }
+  double pass() const { return operations(double(p_.rows.nonzeros() * width()), double(p_.rows.size())); }
 
   bool finish_if_it_pays() {
-    return !(o_.second_order && (fit_.converged ? small() : newton_pays())) || finish(small());
+    return !(o_.second_order && (fit_.converged ? small() : newton_pays())) || finish(small(), weights());
   }
 
   // Compares what is left for coordinate ascent, at its recent pace, with what Newton's method costs.
@@ -171,21 +147,46 @@ class DualSolver {
     // (A look back of 32 epochs still sent dense data to Newton's method, at twice the time.)
     const size_t n = estimates_.size();
     const auto pace_over = [&](size_t m) { return std::log(estimates_[n - 1 - m] / estimates_[n - 1]) / double(m); };
-    const double now = estimates_.back(), pace = std::max(pace_over(3), 0.1 * pace_over(n - 1));
-    const double epochs_left = pace > 1e-6 ? std::log(now / std::max(o_.tol, 1e-15)) / pace : 1e6;
+    const double pace = std::max(pace_over(3), 0.1 * pace_over(n - 1));
+    const double epochs_left = pace > 1e-6 ? std::log(estimates_.back() / std::max(o_.tol, 1e-15)) / pace : 1e6;
     if (epochs_left < 5 || (!small() && !near(0.05))) return false;
     const double passes = 2 * double(p_.rows.nonzeros() * width()) + 30 * double(state_.a.size());
     const double rest = epochs_left * last_operations_ / (L::smooth ? 2 : 25) - passes;
     return rest > 0 && rest > 0.25 * newton_.cost(state_.a);  // which looks at all rows
   }
 
-  // Proximal Newton steps until tol, or until the gap stops falling when `to_the_floor`.
-  bool finish(bool to_the_floor) {
+  // Small problems are taken to the rounding floor, which is nothing for samples.
+  bool descent_pays() const {
+    return o_.second_order && descent_.suits() && 4 * pass() > floor_below && epochs_left() >= 4;
+  }
+
+  // With a free bias every round has a better centre. Whatever stops it, what it has found is kept.
+  bool descend() {
     std::vector<double> w = weights(), a(state_.a.begin(), state_.a.end());
     u_is_whole_ = false;  // until the end: a goes its own way
-    if (!newton_.prepare() || (!fresh() && !certify_now(w, a))) return false;
+    for (double part = 0.95; !fit_.converged && part > (p_.free_bias ? 1e-4 : 0.1) && epochs_left() >= 4; part /= 10) {
+      const bool whole = descent_.run(w, a, part * o_.tol, at_zero(), epochs_left() - 1);
+      state_.visits += descent_.take_visits();
+      operations_ = pass() * double(state_.visits) / double(p_.m());
+      if (std::all_of(a.begin(), a.end(), [](double x) { return std::isfinite(x); }))
+        std::copy(a.begin(), a.end(), state_.a.begin());
+      const bool proven = certify_now(w, state_.a);
+      if (watch_.out_of_time()) watch_.forgive_time(), certify_now(w, state_.a);
+      if (!proofs_.fresh()) hand_out(w);
+      proofs_.join_last();
+      if (!whole || !proven) return false;
+      if (p_.free_bias) recentre(w);
+    }
+    return fit_.converged || (epochs_left() >= 5 && std::isfinite(proofs_.gap()) ? finish(false, w) : rebuild());
+  }
+
+  // Proximal Newton steps until tol, or until the gap stops falling when `to_the_floor`.
+  bool finish(bool to_the_floor, std::vector<double> w) {
+    std::vector<double> a(state_.a.begin(), state_.a.end());
+    u_is_whole_ = false;  // until the end: a goes its own way
+    if (!newton_.prepare() || (!proofs_.fresh() && !certify_now(w, a))) return false;
     const double zero = at_zero();
-    if (zero < objective_) {  // coordinate ascent has only made it worse: a fresh start is nearer
+    if (zero < proofs_.objective()) {  // coordinate ascent has only made it worse: a fresh start is nearer
       std::fill(w.begin(), w.end(), 0.0);
       std::fill(a.begin(), a.end(), 0.0);
       std::copy(a.begin(), a.end(), state_.a.begin());
@@ -193,12 +194,12 @@ class DualSolver {
       if (!certify_now(w, a)) return false;
     }
     std::vector<double> kept_w = w;
-    double best = gap_;
+    double best = proofs_.gap();
     // Keeps the step just taken where it is an improvement, takes it back otherwise.
     const auto keep = [&] {
-      const bool better = gap_ < best;
+      const bool better = proofs_.gap() < best;
       if (better) {
-        best = gap_;
+        best = proofs_.gap();
         std::copy(a.begin(), a.end(), state_.a.begin());
         if (p_.free_bias) recentre(w);
         kept_w = w;
@@ -208,7 +209,7 @@ class DualSolver {
       }
       return better;
     };
-    const double floor = 1e-15 * std::max(zero, std::abs(objective_));
+    const double floor = 1e-15 * std::max(zero, std::abs(proofs_.objective()));
     // The smaller the curvature, the nearer the answer and the harder the step: it falls as fast as steps stay easy.
     double curvature = L::smooth ? 0 : std::clamp(10 * best, 1e-11, 10.0);
     const auto rows = double(p_.m()), dim = double(p_.rows.dim());
@@ -231,7 +232,7 @@ class DualSolver {
       if (rounds == 0) return false;
       state_.visits += newton_.take_visits();
       if (!certify_now(w, a)) return false;
-      if (gap_ < best) {
+      if (proofs_.gap() < best) {
         keep();
         failures = best < 0.99 * before ? 0 : failures + 1;
         if (!L::smooth) curvature = std::max(curvature / (rounds < 4 ? 100 : rounds < 12 ? 10 : 3), 1e-12);
@@ -253,25 +254,25 @@ class DualSolver {
   void conclude() {
     if (watch_.out_of_time()) watch_.forgive_time();
     if (fit_.converged) return;
-    if (fresh()) return not_above_zero();
+    if (proofs_.fresh()) return not_above_zero();
     if (!u_is_whole_ && (watch_.interrupted() || !rebuild())) return;
-    const std::vector<double> w = weights();
-    if (watch_.interrupted()) {
-      std::copy(w.begin(), w.end(), state_.w.begin());
-      if (p_.free_bias) state_.w.back() = inner_.offset + inner_.rows.bias * w.back();
-    } else if (certify_now(w, state_.a)) {
+    if (watch_.interrupted())
+      hand_out(weights());
+    else if (certify_now(weights(), state_.a))
       not_above_zero();
-    }
+  }
+
+  void hand_out(std::span<const double> w) {
+    std::copy(w.begin(), w.end(), state_.w.begin());
+    if (p_.free_bias) state_.w.back() = inner_.offset + inner_.rows.bias * w.back();
   }
 
   // Far from the optimum w(a) may be worse than no model at all. The dual variables stay what they are.
   void not_above_zero() {
     const double zero = p_.free_bias ? 0 : at_zero();
-    if (!o_.or_zero || fit_.converged || watch_.interrupted() || objective_ <= zero) return;
-    const size_t lines = fit_.history.size();
+    if (!o_.or_zero || fit_.converged || watch_.interrupted() || proofs_.objective() <= zero) return;
     certify_now(std::vector<double>(u_.size(), 0.0), state_.a);
-    if (fit_.history.size() > lines && lines > 0 && fit_.history[lines - 1].steps == state_.visits)
-      fit_.history.erase(fit_.history.end() - 2);  // one line a step: the better of both
+    proofs_.join_last();
   }
 
   const Problem<Rows>& p_;
@@ -284,13 +285,12 @@ class DualSolver {
   std::vector<double> u_;
   DualAscent<Rows, L> ascent_;
   Newton<Rows, L> newton_;
-  DualFit fit_;
-  std::function<bool(const Checkpoint&)> report_;
+  Descent<Rows, L> descent_;
+  Proofs<Rows, L> proofs_;
+  DualFit& fit_ = proofs_.fit;
   std::vector<double> estimates_;  // of the gap, one per epoch
   double trust_ = 1;               // exact gap over expected, learnt
-  double objective_ = std::numeric_limits<double>::infinity(), gap_ = objective_;
-  double at_zero_ = -1;  // not known yet
-  double dual_ = 0;      // losses are not negative: a = 0 proves f >= 0
+  double at_zero_ = -1;            // not known yet
   double operations_ = 0, last_operations_ = 0;
   size_t epoch_ = 0, wait_ = 5;
   bool at_floor_ = false, u_is_whole_ = true;

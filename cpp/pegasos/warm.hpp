@@ -36,6 +36,17 @@ double best_part(const Problem<Rows>& p, const L& loss, std::span<const double> 
   return parts[best];
 }
 
+// Takes that part of a, and of u, which belongs to it.
+template <class Rows, AnyLoss L>
+bool shorten(const Problem<Rows>& p, const L& loss, std::span<double> a, std::span<double> u, Watch& watch) {
+  double norm2 = 0;
+  for (const double x : u) norm2 += x * x;
+  const double part = best_part(p, loss, a, norm2 / (2 * p.lam * p.total * p.total));
+  for (double& x : u) x *= part;
+  for (double& x : a) x *= part;
+  return watch.go_on(int64_t(a.size()));
+}
+
 // u = sum_i s_i a_i x_i; false when interrupted.
 template <class Rows, AnyLoss L>
 bool sum_up(const Problem<Rows>& p, const L& loss, std::span<const double> a, std::span<double> u, Watch& watch) {

@@ -89,6 +89,8 @@ class SDCA(DualSolver):
 class Auto(DualSolver):
     """Starts as Pegasos, goes on as SDCA, ends with second-order methods where cheaper; certified all along.
 
+    Smooth losses on many rows of few features begin with second-order steps, on samples of the rows.
+
     Parameters
     ----------
     shrinking : bool, default=True
