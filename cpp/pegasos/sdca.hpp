@@ -96,11 +96,12 @@ class DualSolver {
     return whole;
   }
 
-  // An estimate looks back on the middle of its epoch; half an epoch later the gap has gone on falling as before.
+  // An estimate looks back on the middle of its epoch, for smooth losses on its beginning: every row has its gap until
+  // its visit. Since then the gap has gone on falling as before (log, arXiv, lam 1e-5 and 1e-6: an epoch less).
   bool certify_if_it_pays() {
     const size_t n = estimates_.size();
     const double now = estimates_[n - 1], fall = n > 1 ? std::min(1.0, now / estimates_[n - 2]) : 1.0;
-    const double expected = now * std::sqrt(fall);
+    const double expected = now * (L::smooth ? fall : std::sqrt(fall));
     // With a free bias the estimate is that of the inner problem: worth a look once it is clearly below the whole gap.
     if (expected * trust_ > std::max(o_.tol, p_.free_bias ? 0.2 * std::min(proofs_.gap(), 1.0) : 0.0)) return true;
     // What a certificate of a joint loss sees fluctuates: one after every short epoch would cost more than they do.
@@ -143,8 +144,7 @@ class DualSolver {
   // Compares what is left for coordinate ascent, at its recent pace, with what Newton's method costs.
   bool newton_pays() {
     if (estimates_.size() < wait_) return false;
-    // Calm rows come every eighth epoch: over a few, an estimate may well rise. It is not a stall at once.
-    // (A look back of 32 epochs still sent dense data to Newton's method, at twice the time.)
+    // Calm rows come every eighth epoch: over a few, an estimate may well rise (and over 32 that looks like a stall).
     const size_t n = estimates_.size();
     const auto pace_over = [&](size_t m) { return std::log(estimates_[n - 1 - m] / estimates_[n - 1]) / double(m); };
     const double pace = std::max(pace_over(3), 0.1 * pace_over(n - 1));
