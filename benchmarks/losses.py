@@ -115,8 +115,7 @@ def contests(data: Data, rounds: int) -> Iterator[Finding]:
             continue
         task = Task(data.name, data.X, y, 0, loss)
         peer = _peer(task)
-        each_family = data.patience * (1 if loss in losses.JOINT else 0.4)
-        task = replace(task, patience=each_family * len(peer.families))
+        task = replace(task, patience=0.4 * data.patience * len(peer.families))
         for lam in LAMBDAS:
             found = peer.quickest(task, lam, task.goal(lam))
             calls: dict[str, Callable[[], Any]] = {f"ours {n}": _call(task, lam, n) for n in (1, 2)}
