@@ -14,8 +14,9 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
-#include <numeric>
+#include <limits>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "certificate.hpp"
