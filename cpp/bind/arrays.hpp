@@ -7,10 +7,10 @@
 #include <any>
 #include <span>
 #include <tuple>
-#include <variant>
+#include <utility>
 #include <vector>
 
-#include "pegasos/rows.hpp"
+#include "pegasos/any_rows.hpp"
 #include "pegasos/validate.hpp"
 
 namespace nb = nanobind;
@@ -39,10 +39,6 @@ nb::ndarray<nb::numpy, T> to_numpy(std::vector<T> values, std::vector<size_t> sh
 // Validated rows: the only way to data for all other native functions. Holds on to the arrays it looks at.
 class PyRows {
  public:
-  using Any = std::variant<pegasos::DenseRows<float>, pegasos::DenseRows<double>, pegasos::CsrRows<float, int32_t>,
-                           pegasos::CsrRows<double, int32_t>, pegasos::CsrRows<float, int64_t>,
-                           pegasos::CsrRows<double, int64_t>>;
-
   template <class T>
   static PyRows dense(Mat<T> X, int threads) {
     PyRows rows;
@@ -69,23 +65,17 @@ class PyRows {
     return rows;
   }
 
-  int64_t size() const {
-    return std::visit([](const auto& r) { return r.size(); }, any_);
-  }
-  int64_t n_features() const {
-    return std::visit([](const auto& r) { return r.d; }, any_);
-  }
+  int64_t size() const { return any_.size(); }
+  int64_t n_features() const { return any_.dim() - 1; }
   const pegasos::Checked& checked() const { return checked_; }
 
-  // f(rows) with the constant feature set.
+  // With the constant feature set.
+  pegasos::AnyRows with(double bias) const { return {any_.any, bias}; }
+
+  // f(rows) with their exact type.
   template <class F>
   auto visit(double bias, F&& f) const {
-    return std::visit(
-        [&](auto rows) {
-          rows.bias = bias;
-          return f(rows);
-        },
-        any_);
+    return with(bias).visit(std::forward<F>(f));
   }
 
  private:
@@ -94,10 +84,10 @@ class PyRows {
     nb::gil_scoped_release nogil;
     pegasos::Team team(threads);
     checked_ = validate(rows, team);
-    any_ = rows;
+    any_.any = rows;
   }
 
-  Any any_;
+  pegasos::AnyRows any_;
   pegasos::Checked checked_;
   std::any hold_;
 };

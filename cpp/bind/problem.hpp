@@ -27,23 +27,21 @@ struct PyProblem {
   bool free_bias;
   std::optional<Mat<double>> costs;  // a joint loss has them, whether it uses them or not: they tell how many classes
 
-  // f(problem, loss) with both of their exact types.
+  // f(problem, loss) with the exact type of the loss.
   template <class F>
   void visit(F&& f) const {
-    rows.visit(bias, [&](const auto& r) {
-      pegasos::Problem<std::remove_cvref_t<decltype(r)>> p{r, {}, lam};
-      if (codes) p.y = pegasos::Labels{{}, span_of(*codes), positive};
-      if (numbers) p.y = pegasos::Labels{span_of(*numbers), {}, 1};
-      if (s) p.s = span_of(*s);
-      if (listed) p.listed = span_of(*listed);
-      p.total = total;
-      p.free_bias = free_bias;
-      const auto with = [&](const auto& l) { f(p, l); };
-      if (costs)
-        pegasos::with_joint_loss(loss, {0, width(), span_of(*costs)}, with);
-      else
-        pegasos::with_loss(loss, {parameter}, with);
-    });
+    pegasos::Problem<pegasos::AnyRows> p{rows.with(bias), {}, lam};
+    if (codes) p.y = pegasos::Labels{{}, span_of(*codes), positive};
+    if (numbers) p.y = pegasos::Labels{span_of(*numbers), {}, 1};
+    if (s) p.s = span_of(*s);
+    if (listed) p.listed = span_of(*listed);
+    p.total = total;
+    p.free_bias = free_bias;
+    const auto with = [&](const auto& l) { f(p, l); };
+    if (costs)
+      pegasos::with_joint_loss(loss, {0, width(), span_of(*costs)}, with);
+    else
+      pegasos::with_loss(loss, {parameter}, with);
   }
 
   // Scores, and dual variables, of a row.

@@ -7,8 +7,8 @@
 #include <string>
 
 #include "arrays.hpp"
-#include "pegasos/pegasos.hpp"
-#include "pegasos/sdca.hpp"
+#include "pegasos/solve.hpp"
+#include "pegasos/wide.hpp"
 #include "problem.hpp"
 
 using namespace nb::literals;
@@ -45,9 +45,7 @@ nb::dict pegasos_fit(const PyProblem& problem, const PegasosOptions& options, Py
     nb::gil_scoped_release nogil;
     Team team(threads);
     problem.visit([&](const auto& p, const auto& loss) {
-      fit = PegasosSolver(p, loss, options, s, team, watch).run([&](const Checkpoint& line) {
-        return outside.tell(line);
-      });
+      fit = solve_pegasos(p, loss, options, s, team, watch, [&](const Checkpoint& line) { return outside.tell(line); });
     });
   }
   return result_of(fit.history, fit.converged, watch, outside);
@@ -70,8 +68,7 @@ nb::dict dual_fit(const PyProblem& problem, const DualOptions& options, PyDual& 
     problem.visit([&](const auto& p, const auto& loss) {
       for (int64_t i = 0; i < p.rows.size(); ++i)
         blocks_of(loss).feasible(s.a.data() + i * problem.width(), label<std::remove_cvref_t<decltype(loss)>>(p, i));
-      fit =
-          DualSolver(p, loss, options, s, team, watch).run([&](const Checkpoint& line) { return outside.tell(line); });
+      fit = solve_dual(p, loss, options, s, team, watch, [&](const Checkpoint& line) { return outside.tell(line); });
     });
   }
   state.visits = s.visits;

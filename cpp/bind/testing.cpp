@@ -50,7 +50,7 @@ nb::tuple joint_loss_at(const std::string& name, Vec<double> s, int64_t y, Vec<d
 }
 
 // The b that minimises sum_i s_i loss(score_i + b, y_i).
-double bias_of(const std::string& name, Vec<double> scores, Vec<double> y, Vec<double> s) {
+double best_bias_of(const std::string& name, Vec<double> scores, Vec<double> y, Vec<double> s) {
   if (y.size() != scores.size() || s.size() != scores.size()) throw std::invalid_argument("one label, one weight each");
   std::vector<Scored> rows;
   for (size_t i = 0; i < scores.size(); ++i) rows.push_back({scores.data()[i], y.data()[i], s.data()[i]});
@@ -62,7 +62,7 @@ double bias_of(const std::string& name, Vec<double> scores, Vec<double> y, Vec<d
 }  // namespace
 
 void bind_testing(nb::module_& m) {
-  m.def("best_bias", &bias_of, "loss"_a, "scores"_a.noconvert(), "y"_a.noconvert(), "s"_a.noconvert());
+  m.def("best_bias", &best_bias_of, "loss"_a, "scores"_a.noconvert(), "y"_a.noconvert(), "s"_a.noconvert());
   m.def("joint_loss_at", &joint_loss_at, "name"_a, "s"_a.noconvert(), "y"_a, "a"_a.noconvert(), "costs"_a.noconvert(),
         "curvature"_a = 1.0);
   m.def("loss_at", &loss_at, "name"_a, "s"_a, "y"_a, "a"_a, "parameter"_a = 0.0);

@@ -118,7 +118,7 @@ std::optional<Certificate> certify(const Problem<Rows>& p, const L& loss, std::s
   std::pair tilt{1.0, 1.0};
   if constexpr (!is_joint<L>)  // they have no free bias
     if (p.free_bias) tilt = balance(p, dual);
-  const auto [plus, minus] = tilt;
+  const double plus = tilt.first, minus = tilt.second;  // clang 14 captures no structured bindings
   std::vector<Scored> scored(p.free_bias ? size_t(p.rows.size()) : 0);
   const bool whole = over_rows(p, blocks.width(), team, watch, [&](int64_t half, int64_t i, const auto& row) {
     Part& part = parts[half];

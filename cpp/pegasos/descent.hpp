@@ -170,7 +170,7 @@ class Descent {
   bool build(std::span<const double> a, int64_t stride) {
     const double rows = double(p_.m() / stride), n = double(unknowns()), K = double(width());
     const double length = p_.row_length(), pass = rows * K * (2 * length + 60),
-                 each = length * length * K * (K + 1) * 2 / Gram<Rows>::speed;
+                 each = length * length * K * (K + 1) * 2 / Gram::speed(p_.rows.is_dense());
     const double wanted = std::max(16 * n, std::min(128 * n, pass / each));
     matrix_lasts_ = int(std::max(1.0, (wanted * each + n * n * n / 3) / pass));
     if (!know_rarity() || !choose(a, stride, wanted)) return false;

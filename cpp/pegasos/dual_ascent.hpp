@@ -152,8 +152,8 @@ class DualAscent {
     calm_.resize(q_.size());
   }
 
-  [[gnu::always_inline]] void prefetch_facts(int64_t i) const {
-    p_.rows.prefetch_place(i);
+  [[gnu::always_inline]] void prefetch_facts(const auto& rows, int64_t i) const {
+    rows.prefetch_place(i);
     p_.y.prefetch(i);
     __builtin_prefetch(dual_of(i), 1);
     __builtin_prefetch(q_.data() + i);
@@ -170,6 +170,12 @@ class DualAscent {
 
   void visit(Sampler& sampler, int64_t from, int64_t to, std::span<double> u, double total, bool growing, Tally& tally,
              std::vector<Change>* changes) {
+    with_rows(p_.rows,
+              [&](const auto& rows) { visit_rows(rows, sampler, from, to, u, total, growing, tally, changes); });
+  }
+
+  void visit_rows(const auto& rows, Sampler& sampler, int64_t from, int64_t to, std::span<double> u, double total,
+                  bool growing, Tally& tally, std::vector<Change>* changes) {
     tally = {};
     if (changes) changes->clear();
     constexpr int64_t block = 512, near = Sampler::bucket_rows, far = 2 * near;
@@ -183,9 +189,9 @@ class DualAscent {
       for (size_t j = 0; j < n; ++j) {
         const int64_t i = picks[j].row;
         // Far ahead where the row is and what is known of it, near ahead the row itself.
-        if (j + size_t(far) < known) prefetch_facts(picks[j + size_t(far)].fetch);
-        if (j + size_t(near) < known) p_.rows.prefetch(picks[j + size_t(near)].fetch);
-        const auto row = p_.rows[i];
+        if (j + size_t(far) < known) prefetch_facts(rows, picks[j + size_t(far)].fetch);
+        if (j + size_t(near) < known) rows.prefetch(picks[j + size_t(near)].fetch);
+        const auto row = rows[i];
         const double s = p_.weight(i);
         const auto y = label<L>(p_, i);
         double* const old = dual_of(i);

@@ -23,8 +23,8 @@ bool feature_matrix(const Problem<Rows>& p, int64_t width, int64_t count, const 
   const int64_t dim = p.rows.dim(), n = dim * width, size = dim * dim, pairs = width * (width + 1) / 2;
   const int64_t parts = pairs * size <= 1'000'000 ? halves : 1;  // whatever the number of threads
   std::vector<double> sums(size_t(parts * pairs * size));
-  std::vector<Gram<Rows>> grams;
-  for (int64_t k = 0; k < parts * pairs; ++k) grams.emplace_back(sums.data() + k * size, dim);
+  std::vector<Gram> grams;
+  for (int64_t k = 0; k < parts * pairs; ++k) grams.emplace_back(sums.data() + k * size, dim, p.rows.is_dense());
   const std::vector<double> none(static_cast<size_t>(pairs) + 8);  // a line of the cache apart
   std::vector<std::vector<double>> bent(size_t(parts), none);
   const double each = p.row_length() * p.row_length() * double(pairs) / 2;

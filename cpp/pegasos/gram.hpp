@@ -26,48 +26,37 @@ namespace kernel {
 
 }  // namespace kernel
 
-// Takes rows one by one; the n x n matrix is whole after `finish`.
-template <class Rows>
+// Takes rows one by one; the n x n matrix is whole after `finish`. Dense rows wait until they are eight.
 class Gram {
  public:
-  static constexpr double speed = 1;  // multiplications in the time of one anywhere else
-  Gram(double* A, int64_t) : A_(A) {}
-  void add(double weight, const auto& row) { row.rank_one(weight, A_); }
-  void finish() {}
+  Gram(double* A, int64_t n, bool dense) : A_(A), n_(n), room_(size_t(dense ? 8 * n : 0)) {}
 
- private:
-  double* A_;
-};
+  // Multiplications in the time of one anywhere else.
+  static double speed(bool dense) { return dense ? 20 : 1; }
 
-template <class T>
-class Gram<DenseRows<T>> {
- public:
-  static constexpr double speed = 20;
-  Gram(double* A, int64_t n) : A_(A), room_(size_t(8 * n)) {}
-
-  void add(double weight, const DenseRow<T>& row) {
-    const int64_t n = row.n + 1;
-    double* x = room_.data() + waiting_ * n;
-    for (int64_t j = 0; j < row.n; ++j) x[j] = double(row.val[j]);
-    x[row.n] = row.bias;
+  void add(double weight, const auto& row) {
+    if (room_.empty()) return row.rank_one(weight, A_);
+    double* x = room_.data() + waiting_ * n_;
+    row.each([&](int64_t j, double value) { x[j] = value; });
+    x[n_ - 1] = bias_of(row);
     weight_[waiting_] = weight;
     if (++waiting_ == 8) finish();
   }
 
   void finish() {
     if (waiting_ == 0) return;
-    const auto n = int64_t(room_.size() / 8);
     const double* x[8];
     for (int k = 0; k < 8; ++k) {
-      x[k] = room_.data() + k * n;
+      x[k] = room_.data() + k * n_;
       if (k >= waiting_) weight_[k] = 0;
     }
-    kernel::rank_eight(x, weight_, n, A_);
+    kernel::rank_eight(x, weight_, n_, A_);
     waiting_ = 0;
   }
 
  private:
   double* A_;
+  int64_t n_;
   std::vector<double> room_;
   double weight_[8] = {};
   int waiting_ = 0;

@@ -38,10 +38,10 @@ class JointSystem {
   // Operations of one build and solve with that many free rows, and free classes in each.
   static double cost(const Problem<Rows>& p, double width, double rows, double classes) {
     const double row = p.row_length();
-    const double n = double(p.rows.dim()) * width;
+    const double n = double(p.rows.dim()) * width, speed = Gram::speed(p.rows.is_dense());
     const double sampled = rows / double(stride(rows, n)), rounds = sampled < rows ? 8 : 1;
-    const double direct = sampled * row * row * classes * (classes + 1) / (4 * Gram<Rows>::speed) + n * n * n / 6 +
-                          rounds * 2 * rows * row * width / Gram<Rows>::speed;
+    const double direct = sampled * row * row * classes * (classes + 1) / (4 * speed) + n * n * n / 6 +
+                          rounds * 2 * rows * row * width / speed;
     return (n <= most ? direct : 200 * 2 * rows * row * width) + 10 * n;
   }
 
@@ -99,9 +99,8 @@ class JointSystem {
   static int64_t stride(double rows, double n) { return std::max<int64_t>(1, int64_t(rows / (32 * n))); }
 
   void squares(const auto& row, int64_t c, double weight) {
-    for (int64_t j = 0; j < row.size(); ++j)
-      diagonal_[size_t(row.column(j) * width_ + c)] += weight * double(row.val[j]) * double(row.val[j]);
-    diagonal_[size_t(row.dim() * width_ + c)] += weight * row.bias * row.bias;
+    row.each([&](int64_t j, double x) { diagonal_[size_t(j * width_ + c)] += weight * x * x; });
+    diagonal_[size_t(row.dim() * width_ + c)] += weight * bias_of(row) * bias_of(row);
   }
 
   void multiply(std::span<const double> x, std::vector<double>& out) {

@@ -77,18 +77,22 @@ class PegasosSolver {
 
   // Steps up to number `last`; false when stopped early.
   bool take_steps(int64_t last) {
+    return with_rows(p_.rows, [&](const auto& rows) { return take_steps(rows, last); });
+  }
+
+  bool take_steps(const auto& rows, int64_t last) {
     const auto average_from = std::max(state_.t + 1, last - int64_t(o_.tail * double(last)) + 1);
     int64_t rows_left = p_.m();
     for (int64_t t = state_.t + 1; t <= last; ++t) {
       const int64_t k = o_.one_pass ? std::min(o_.k, rows_left) : o_.k;
-      if (!look_at_batch(k)) return false;
+      if (!look_at_batch(rows, k)) return false;
       if (o_.tail > 0 && o_.tail < 1 && t == average_from) average_.restart();
       if (o_.tail > 0 && t >= average_from) average_.count_iterate(w_.c());
       if (o_.batch_bias) balance_batch(k);
       const auto end = batch_.begin() + k * width();
       const bool loss = std::any_of(batch_.begin(), end, [](const Hit& hit) { return hit.slope != 0; });
       if (loss) ++state_.hits;
-      if (loss || !o_.on_loss) move(o_.on_loss ? state_.hits : t, k);
+      if (loss || !o_.on_loss) move(rows, o_.on_loss ? state_.hits : t, k);
       state_.t = t;
       rows_left -= k;
       if (!o_.tries.empty() && !try_now()) return false;
@@ -97,12 +101,12 @@ class PegasosSolver {
   }
 
   // The slopes of the whole batch with w_t, before anything moves.
-  bool look_at_batch(int64_t k) {
+  bool look_at_batch(const auto& rows, int64_t k) {
     const double m = double(p_.m());
     for (int64_t j = 0; j < k; ++j) {
       const int64_t i = picks_.next();
-      p_.rows.prefetch(picks_.fetch());
-      const auto row = p_.rows[i];
+      rows.prefetch(picks_.fetch());
+      const auto row = rows[i];
       const auto y = label<L>(p_, i);
       block_dot(blocks_, row, state_.v.data(), score_.data());
       for (int64_t c = 0; c < width(); ++c) score_[c] = w_.c() * score_[c] + (o_.batch_bias ? 0 : state_.b);
@@ -117,7 +121,7 @@ class PegasosSolver {
   }
 
   // The step of Fig. 2 in the paper's order: shrink, add, project.
-  void move(int64_t t, int64_t k) {
+  void move(const auto& rows, int64_t t, int64_t k) {
     const double eta = o_.eta(p_.lam, t);
     if (plain_) {
       if (t + o_.eta.late == 1 && o_.from_start) clear_start();
@@ -132,7 +136,7 @@ class PegasosSolver {
     for (int64_t j = 0; j < k * width(); ++j) {
       const auto [i, slope] = batch_[size_t(j)];
       if (slope == 0) continue;
-      const auto row = class_row(blocks_, p_.rows[i], j % width());
+      const auto row = class_row(blocks_, rows[i], j % width());
       const double a = -eta / double(k) * slope;
       const double step = o_.radius > 0 ? w_.add(row, a, w_.dot(row)) : w_.add(row, a);
       state_.counts[size_t(i * width() + j % width())] += step;

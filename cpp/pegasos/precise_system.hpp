@@ -36,8 +36,8 @@ class PreciseSystem {
     for (const auto& [i, weight] : rows) {
       const auto row = p_.rows[i];
       Twofold* x = &X_[weights_.size() * size_t(dim_)];
-      for (int64_t j = 0; j < row.size(); ++j) x[row.column(j)] = double(row.val[j]);
-      x[dim_ - 1] = row.bias;
+      row.each([&](int64_t j, double value) { x[j] = value; });
+      x[dim_ - 1] = bias_of(row);
       weights_.push_back(weight);
     }
     over_rows_ = n_ < dim_;

@@ -88,6 +88,12 @@ struct DenseRow {
     return sum;
   }
 
+  // take(column, value) for every number but the bias.
+  template <class Take>
+  void each(const Take& take) const {
+    for (int64_t j = 0; j < n; ++j) take(j, double(val[j]));
+  }
+
   // A <- A + weight x x^T, lower triangle of a row-major (n + 1) x (n + 1) matrix.
   void rank_one(double weight, double* A) const {
     for (int64_t r = 0; r < n; ++r) kernel::axpy(weight * double(val[r]), val, r + 1, A + r * (n + 1));
@@ -142,6 +148,11 @@ struct SparseRow {
     return sum;
   }
 
+  template <class Take>
+  void each(const Take& take) const {
+    for (int64_t j = 0; j < n; ++j) take(int64_t(idx[j]), double(val[j]));
+  }
+
   void rank_one(double weight, double* A) const {
     for (int64_t r = 0; r < n; ++r) {
       double* line = A + int64_t(idx[r]) * (d + 1);
@@ -151,6 +162,15 @@ struct SparseRow {
     A[d * (d + 1) + d] += weight * bias * bias;
   }
 };
+
+// The last feature of a row.
+template <class Row>
+double bias_of(const Row& row) {
+  if constexpr (requires { row.bias(); })
+    return row.bias();
+  else
+    return row.bias;
+}
 
 template <class T>
 struct DenseRows {
@@ -162,6 +182,7 @@ struct DenseRows {
   int64_t size() const { return m; }
   int64_t dim() const { return d + 1; }
   int64_t nonzeros() const { return m * d; }
+  bool is_dense() const { return true; }
   DenseRow<T> operator[](int64_t i) const { return {data + i * d, d, bias}; }
   [[gnu::always_inline]] void prefetch_place(int64_t) const {}
   [[gnu::always_inline]] void prefetch(int64_t i) const {
@@ -190,6 +211,7 @@ struct CsrRows {
   int64_t size() const { return m; }
   int64_t dim() const { return d + 1; }
   int64_t nonzeros() const { return indptr[m]; }
+  bool is_dense() const { return false; }
   SparseRow<T, I> operator[](int64_t i) const {
     const int64_t from = indptr[i];
     return {indices + from, data + from, indptr[i + 1] - from, d, bias};

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <vector>
 
+#include "any_rows.hpp"
 #include "loss/all.hpp"
 #include "problem.hpp"
 #include "rows.hpp"
@@ -150,6 +151,13 @@ PEG_WIDE(SparseDouble)
 PEG_WIDE(SparseFloat64)
 PEG_WIDE(SparseDouble64)
 #undef PEG_WIDE
+
+inline void dot(const AnyRow& row, int64_t n, const double* w, double* out) {
+  row.visit([&](const auto& r) { dot(r, n, w, out); });
+}
+inline void axpy(const AnyRow& row, int64_t n, const double* a, double* w) {
+  row.visit([&](const auto& r) { axpy(r, n, a, w); });
+}
 
 }  // namespace kernel
 

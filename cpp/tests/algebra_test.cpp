@@ -57,7 +57,7 @@ TEST(gram_in_groups_is_gram_row_by_row) {
       const Data<> data(n, d);
       const DenseRows<double> rows{data.dense.data(), n, d, 0.5};
       std::vector<double> one(size_t((d + 1) * (d + 1))), many(one);
-      Gram<DenseRows<double>> gram(many.data(), d + 1);
+      Gram gram(many.data(), d + 1, true);
       for (int64_t i = 0; i < n; ++i) {
         rows[i].rank_one(1 + double(i % 3), one.data());
         gram.add(1 + double(i % 3), rows[i]);
