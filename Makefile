@@ -4,17 +4,21 @@ PY := $(VENV)/bin/python
 PIP := $(PY) -m pip --disable-pip-version-check --quiet
 SOURCES := $(shell find cpp src -name '*.[ch]pp' -o -name '*.py') CMakeLists.txt README.md
 CPP := $(shell find cpp -name '*.[ch]pp')
+WARN := -Wall -Wextra -Wconversion
 SANITIZE := -std=c++20 -g -O1 -ffp-contract=off -fsanitize=address,undefined -fno-sanitize-recover=all \
-  -fno-omit-frame-pointer -Wall -Wextra -Wconversion -pthread -Icpp
+  -fno-omit-frame-pointer $(WARN) -pthread -Icpp
+CPP_TESTS := $(wildcard cpp/tests/*_test.cpp) cpp/tests/main.cpp
+JOBS := $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: help demo examples test lint format unit sanitize sanitize-threads bench bench-peers picture clean
+.PHONY: help demo examples test lint style warnings format unit sanitize sanitize-threads bench bench-peers picture clean
 
 help:
 	@echo "make demo      set up, train on generated text, compare with scikit-learn, save demo.png"
 	@echo "make examples  draw the pictures of docs/variants.md and docs/losses.md again"
 	@echo "make test      set up, lint, sanitized core tests, the whole test suite"
 	@echo "make bench-peers   install the peers, measure against them (about 25 minutes)"
-	@echo "make lint | unit | sanitize | sanitize-threads | format | bench | picture | clean"
+	@echo "make lint      style and types, and the core's tests compiled with every warning an error"
+	@echo "make unit | sanitize | sanitize-threads | format | bench | picture | clean"
 
 demo: $(VENV)/.installed $(VENV)/.demo
 	$(PY) examples/demo.py
@@ -22,12 +26,22 @@ demo: $(VENV)/.installed $(VENV)/.demo
 examples: $(VENV)/.installed $(VENV)/.demo
 	@for script in examples/plot_*.py; do $(PY) $$script || exit 1; done
 
-test: lint sanitize unit
+test: style sanitize unit
 
 unit: $(VENV)/.installed $(VENV)/.test
 	$(PY) -m pytest
 
-lint: $(VENV)/.installed $(VENV)/.test $(VENV)/.lint
+# A compiler newer than ours may warn of something new: that must never stop a user's build, or `make test`.
+lint: style warnings
+
+warnings: $(CPP_TESTS:cpp/tests/%.cpp=build/warnings/%.ok)
+
+build/warnings/%.ok: cpp/tests/%.cpp $(CPP)
+	@mkdir -p $(@D)
+	$(CXX) -std=c++20 -O2 $(WARN) -Werror -pthread -Icpp -c $< -o /dev/null
+	@touch $@
+
+style: $(VENV)/.installed $(VENV)/.test $(VENV)/.lint
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
 	$(PY) -m mypy
@@ -57,8 +71,12 @@ sanitize: build/sanitize/tests build/sanitize/canary
 	@echo "sanitize: both canaries were caught"
 
 build/sanitize/tests: $(CPP)
+	@$(MAKE) --no-print-directory -j $(JOBS) $(CPP_TESTS:cpp/tests/%.cpp=build/sanitize/%.o)
+	$(CXX) $(SANITIZE) $(CPP_TESTS:cpp/tests/%.cpp=build/sanitize/%.o) -o $@
+
+build/sanitize/%.o: cpp/tests/%.cpp $(CPP)
 	@mkdir -p $(@D)
-	$(CXX) $(SANITIZE) cpp/tests/*_test.cpp cpp/tests/main.cpp -o $@
+	$(CXX) $(SANITIZE) -c $< -o $@
 
 build/sanitize/canary: cpp/tests/canary.cpp
 	@mkdir -p $(@D)
@@ -69,7 +87,7 @@ build/sanitize/canary: cpp/tests/canary.cpp
 TSAN := $(filter-out -fsanitize% -fno-sanitize%,$(SANITIZE)) -fsanitize=thread -D__SANITIZE_ADDRESS__
 sanitize-threads: $(CPP)
 	@mkdir -p build/sanitize
-	$(CXX) $(TSAN) cpp/tests/*_test.cpp cpp/tests/main.cpp -o build/sanitize/threads
+	$(CXX) $(TSAN) $(CPP_TESTS) -o build/sanitize/threads
 	$(CXX) $(TSAN) cpp/tests/canary.cpp -o build/sanitize/threads_canary
 	build/sanitize/threads
 	@! build/sanitize/threads_canary race 2> build/sanitize/race.txt && grep -q 'data race' build/sanitize/race.txt

@@ -28,7 +28,7 @@ nb::tuple certify_now(const PyProblem& problem, Vec<double> w, Vec<double> dual,
     Watch watch(0, std::numeric_limits<double>::infinity(), {});
     problem.visit([&](const auto& p, const auto& loss) {
       auto a = [&](int64_t i, double* out) {
-        std::copy_n(dual.data() + i * problem.width(), problem.width(), out);
+        block_copy(blocks_of(loss), dual.data() + i * problem.width(), out);
         blocks_of(loss).feasible(out, label<std::remove_cvref_t<decltype(loss)>>(p, i));
       };
       found = *certify(p, loss, span_of(w), a, team, watch);

@@ -1,6 +1,6 @@
-// Rows of whichever kind, told apart at run time. Inner loops ask for the exact kind once (`with_rows`) and are compiled
-// for each; all else is compiled once a loss and looks it up at every row, which costs a nanosecond or two of about
-// eighty.
+// Rows of whichever kind, told apart at run time. Inner loops ask for the exact kind once (`with_rows`) and are
+// compiled for each; all else is compiled once a loss and looks it up at every row, which costs a nanosecond or two of
+// about eighty.
 #pragma once
 
 #include <cstdint>

@@ -28,7 +28,8 @@ class NewtonSystem {
   static double cost(const Problem<Rows>& p, double rows) {
     const double row = p.row_length();
     const double dim = double(p.rows.dim());
-    const double by_features = dim <= most ? rows * row * row / (2 * Gram::speed(p.rows.is_dense())) + dim * dim * dim / 6 : 1e300;
+    const double by_features =
+        dim <= most ? rows * row * row / (2 * Gram::speed(p.rows.is_dense())) + dim * dim * dim / 6 : 1e300;
     const double by_rows = rows <= most && dim > 300 ? rows * rows * row / 2 + rows * rows * rows / 6 : 1e300;
     return std::min({by_features, by_rows, 200 * 2 * rows * row}) + 10 * dim;
   }

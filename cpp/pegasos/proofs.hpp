@@ -30,8 +30,8 @@ class Proofs {
   // The exact certificate of (w, a); keeps the better w and the better bound. kept receives u, see certify. Returns
   // false when interrupted.
   bool take(std::span<const double> w, std::span<const double> a, std::span<double> kept, const auto& look) {
-    const int64_t width = blocks_of(loss_).width();
-    const auto dual = [&](int64_t i, double* out) { std::copy_n(a.data() + i * width, width, out); };
+    const auto& blocks = blocks_of(loss_);
+    const auto dual = [&](int64_t i, double* out) { block_copy(blocks, a.data() + i * blocks.width(), out); };
     const auto found = certify(p_, loss_, w, dual, team_, watch_, kept, look);
     if (!found) return false;
     if (found->objective < objective_) {

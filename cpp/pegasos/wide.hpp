@@ -241,6 +241,12 @@ template <class L, class Row>
     row.axpy(*a, w);
 }
 
+// As a loop: g++ 13 and 14 take a copy of `width` numbers for one that may leave a single double.
+template <class L>
+void block_copy(const L& blocks, const double* from, double* to) {
+  for (int64_t c = 0; c < blocks.width(); ++c) to[c] = from[c];
+}
+
 template <class L, class Row>
 auto class_row(const L& blocks, const Row& row, int64_t c) {
   if constexpr (is_joint<L>)

@@ -1,6 +1,7 @@
 // The least a test needs: a list of named cases, and checks that say where they failed.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <stdexcept>

@@ -94,7 +94,7 @@ TEST(validator_refuses_what_would_be_read_outside) {
   const double x[] = {1, 2, 3};
   const int32_t good[] = {0, 1, 2}, high[] = {0, 1, 3}, low[] = {0, -1, 2};
   const int32_t ends[] = {0, 3}, late[] = {1, 3}, down[] = {0, 3, 2}, past[] = {0, 4}, below[] = {0, -1};
-  auto refuses = [&](const int32_t* idx, const int32_t* ptr, int64_t m) {
+  auto refuses = [&](const int32_t* idx, const auto& ptr, int64_t m) {
     try {
       Team team(2);
       validate(CsrRows<double, int32_t>{x, idx, {ptr, nullptr}, m, 3, 0}, 3, team);

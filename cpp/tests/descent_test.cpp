@@ -36,7 +36,7 @@ Result descend(const Problem<Rows>& p, const L& loss, double tol, int threads, d
   r.whole = descent.run(r.w, r.a, tol, 1.0, most);
   r.visits = descent.take_visits();
   Watch patient(0, forever, {});
-  const auto dual = [&](int64_t i, double* out) { std::copy_n(r.a.data() + i * int64_t(width), width, out); };
+  const auto dual = [&](int64_t i, double* out) { block_copy(blocks_of(loss), r.a.data() + i * int64_t(width), out); };
   const auto found = certify(p, loss, std::span<const double>(r.w), dual, team, patient, std::span<double>());
   r.objective = found->objective;
   r.gap = found->objective - found->dual;
