@@ -54,6 +54,7 @@ nb::dict pegasos_fit(const PyProblem& problem, const PegasosOptions& options, Py
 struct PyDual {
   OutVec<double> a, w;
   int64_t visits = 0;
+  double operations = 0;
 };
 
 nb::dict dual_fit(const PyProblem& problem, const DualOptions& options, PyDual& state, int threads, PyWatch& outside) {
@@ -72,6 +73,7 @@ nb::dict dual_fit(const PyProblem& problem, const DualOptions& options, PyDual& 
     });
   }
   state.visits = s.visits;
+  state.operations = s.operations;
   return result_of(fit.history, fit.converged, watch, outside);
 }
 
@@ -129,17 +131,18 @@ void bind_solvers(nb::module_& m) {
       .def_rw("shrinking", &DualOptions::shrinking)
       .def_rw("pegasos_first", &DualOptions::pegasos_first)
       .def_rw("second_order", &DualOptions::second_order)
+      .def_rw("polish", &DualOptions::polish)
       .def_rw("tol", &DualOptions::tol)
       .def_rw("max_epochs", &DualOptions::max_epochs)
       .def_rw("replicas", &DualOptions::replicas)
-      .def_rw("new_lam", &DualOptions::new_lam)
-      .def_rw("or_zero", &DualOptions::or_zero);
+      .def_rw("new_lam", &DualOptions::new_lam);
 
   nb::class_<PyDual>(m, "Dual")
       .def(
           "__init__", [](PyDual* self, OutVec<double> a, OutVec<double> w) { new (self) PyDual{a, w}; },
           "a"_a.noconvert(), "w"_a.noconvert())
-      .def_ro("visits", &PyDual::visits);
+      .def_ro("visits", &PyDual::visits)
+      .def_ro("operations", &PyDual::operations);
 
   m.def("pegasos_fit", &pegasos_fit, "problem"_a, "options"_a, "state"_a, "threads"_a, "watch"_a);
   m.def("dual_fit", &dual_fit, "problem"_a, "options"_a, "state"_a, "threads"_a, "watch"_a);

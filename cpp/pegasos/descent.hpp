@@ -23,6 +23,7 @@
 #include "cholesky.hpp"
 #include "corrections.hpp"
 #include "feature_matrix.hpp"
+#include "meter.hpp"
 #include "precise_system.hpp"
 #include "random.hpp"
 
@@ -33,9 +34,9 @@ class Descent {
   using Blocks = std::remove_cvref_t<decltype(blocks_of(std::declval<const L&>()))>;
 
  public:
-  // bias_penalty: of the bias feature, as a part of lam.
-  Descent(const Problem<Rows>& problem, const L& loss, double bias_penalty, Team& team, Watch& watch)
-      : p_(problem), loss_(blocks_of(loss)), bias_penalty_(bias_penalty), team_(team), watch_(watch) {}
+  // bias_penalty: of the bias feature, as a part of lam. meter: counts what is done.
+  Descent(const Problem<Rows>& problem, const L& loss, double bias_penalty, Team& team, Watch& watch, Meter& meter)
+      : p_(problem), loss_(blocks_of(loss)), bias_penalty_(bias_penalty), team_(team), watch_(watch), meter_(meter) {}
 
   // Few unknowns, and many rows for each of them.
   bool suits() const { return L::smooth && unknowns() <= 1200 && p_.m() >= 128 * unknowns(); }
@@ -156,6 +157,7 @@ class Descent {
       }
       return int64_t(double(to - from) * each);
     };
+    meter_.take(double(count) * (2 * each + (L::costly ? 30 : 10) * double(width())));
     if (!over_parts(count, halves, each, team_, watch_, look)) return false;
     visits_ += p_.m() / stride;
     total_ = parts[0].total + parts[1].total;
@@ -173,6 +175,7 @@ class Descent {
                  each = length * length * K * (K + 1) * 2 / Gram::speed(p_.rows.is_dense());
     const double wanted = std::max(16 * n, std::min(128 * n, pass / each));
     matrix_lasts_ = int(std::max(1.0, (wanted * each + n * n * n / 3) / pass));
+    meter_.take(wanted * each / 2 + n * n * n / 6 + 20 * rows * K);
     if (!know_rarity() || !choose(a, stride, wanted)) return false;
     std::vector<std::vector<double>> soft(halves, std::vector<double>(size_t(width()) + 8));  // a line apart
     const auto row_of = [&](int64_t k) { return sample_[size_t(k)].i; };
@@ -257,6 +260,7 @@ class Descent {
   double bias_penalty_;
   Team& team_;
   Watch& watch_;
+  Meter& meter_;
   Cholesky<double> factor_;
   int matrix_lasts_ = 1;
   Corrections corrections_;  // of the matrix

@@ -35,14 +35,14 @@ class JointSystem {
     for (Half& half : halves_) half.score.resize(size_t(width)), half.bent.resize(size_t(width));
   }
 
-  // Operations of one build and solve with that many free rows, and free classes in each.
-  static double cost(const Problem<Rows>& p, double width, double rows, double classes) {
-    const double row = p.row_length();
-    const double n = double(p.rows.dim()) * width, speed = Gram::speed(p.rows.is_dense());
+  // Operations of one build and solve with so many free rows, and free classes in each.
+  double cost(double rows, double classes) const {
+    const double row = p_.row_length(), width = double(width_);
+    const double n = double(p_.rows.dim()) * width, speed = Gram::speed(p_.rows.is_dense());
     const double sampled = rows / double(stride(rows, n)), rounds = sampled < rows ? 8 : 1;
     const double direct = sampled * row * row * classes * (classes + 1) / (4 * speed) + n * n * n / 6 +
                           rounds * 2 * rows * row * width / speed;
-    return (n <= most ? direct : 200 * 2 * rows * row * width) + 10 * n;
+    return (n <= most ? direct : gradient_rounds * 2 * rows * row * width) + 10 * n;
   }
 
   // soft: D_i of every row, those of free rows are read. ridge: of each feature.
@@ -94,6 +94,7 @@ class JointSystem {
 
  private:
   static constexpr double most = 1200;
+  static constexpr double gradient_rounds = 100;  // of conjugate gradients, mostly
 
   // One row of so many is in the sample: it has many times as many rows as the matrix.
   static int64_t stride(double rows, double n) { return std::max<int64_t>(1, int64_t(rows / (32 * n))); }

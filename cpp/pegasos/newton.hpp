@@ -25,6 +25,7 @@
 #include "certificate.hpp"
 #include "joint_system.hpp"
 #include "line_search.hpp"
+#include "meter.hpp"
 #include "newton_system.hpp"
 
 namespace pegasos {
@@ -35,17 +36,18 @@ class Newton {
   using System = std::conditional_t<JointLoss<L>, JointSystem<Rows>, NewtonSystem<Rows>>;
 
  public:
-  // bias_penalty: of the bias feature, as a part of lam.
-  Newton(const Problem<Rows>& problem, const L& loss, double bias_penalty, Team& team, Watch& watch)
+  // bias_penalty: of the bias feature, as a part of lam. meter: counts what is done, and says when it is enough.
+  Newton(const Problem<Rows>& problem, const L& loss, double bias_penalty, Team& team, Watch& watch, Meter& meter)
       : p_(problem),
         loss_(blocks_of(loss)),
         bias_penalty_(bias_penalty),
         team_(team),
         watch_(watch),
+        meter_(meter),
         system_(make_system(problem, team, watch)),
         halves_{Half(loss_), Half(loss_)} {}
 
-  // Operations of one step with the current dual variables.
+  // Operations of one Newton step from the current dual variables: a matrix, its solution, and a line search.
   double cost(std::span<const double> a) {
     double rows = 0, classes = 0;
     auto& block = halves_[0].block;
@@ -58,17 +60,14 @@ class Newton {
       ++rows;
       classes += mine;
     }
-    if constexpr (JointLoss<L>)
-      return System::cost(p_, double(width()), rows, classes / std::max(1.0, rows));
-    else
-      return System::cost(p_, rows);
+    return system_cost(rows, classes) + 2 * pass() + 8 * look();
   }
 
   // Needed once, before the first step: the mean square of every feature.
   bool prepare() {
     if (!spread_.empty()) return true;
     begin_sums(size_t(p_.rows.dim()));
-    if (!each_row([&](Half& half, int64_t i, size_t, const auto& row) {
+    if (!each_row(pass() / double(width()), [&](Half& half, int64_t i, size_t, const auto& row) {
           row.add_squares(share(size_t(i)), half.sums.data());
         }))
       return false;
@@ -89,7 +88,7 @@ class Newton {
 
   // One proximal point step: improves w and a, both in and out, by at most `most` Newton steps, until they change the
   // objective by less than `accuracy`; 0 means as well as rounding allows. Returns how many it took, 0 when
-  // interrupted.
+  // interrupted or when the next one would cost more than the meter allows.
   int step(std::span<double> w, std::span<double> a, double curvature, int most, double accuracy) {
     centre_.assign(a.begin(), a.end());
     scores_.resize(a.size());
@@ -143,6 +142,17 @@ class Newton {
 
   int64_t width() const { return loss_.width(); }
 
+  // Operations of a pass over the rows, and of one over their scores and dual variables alone.
+  double pass() const { return double(p_.rows.nonzeros() * width()) + 10 * double(p_.rows.size()); }
+  double look() const { return (L::costly ? 30.0 : 5.0) * double(p_.rows.size() * width()); }
+
+  double system_cost(double rows, [[maybe_unused]] double classes) const {
+    if constexpr (JointLoss<L>)
+      return system_.cost(rows, classes / std::max(1.0, rows));
+    else
+      return system_.cost(rows, uneven_, precise_);
+  }
+
   // Of weight number j; the bias, last, has its own.
   double penalty(size_t j) const { return j / size_t(width()) + 1 < spread_.size() ? p_.lam : p_.lam * bias_penalty_; }
 
@@ -154,10 +164,12 @@ class Newton {
     Block<Blocks> block, trial;
     std::vector<double> sums;
     std::vector<FreeRow> free;
+    double classes = 0;  // that can move, of the free rows
   };
 
-  // visit(half, i, where the row's block begins, row) for every row that exists.
-  bool each_row(const auto& visit) {
+  // visit(half, i, where the row's block begins, row) for every row that exists; it takes `work` in all.
+  bool each_row(double work, const auto& visit) {
+    meter_.take(work);
     go_on_ = over_rows(p_, width(), team_, watch_,
                        [&](int64_t half, int64_t i, const auto& row) {
                          visit(halves_[size_t(half)], i, size_t(i * width()), row);
@@ -177,12 +189,13 @@ class Newton {
 
   bool scores(std::span<const double> w, std::vector<double>& out) {
     visits_ += p_.m();
-    return each_row([&](Half&, int64_t, size_t at, const auto& row) { block_dot(loss_, row, w.data(), &out[at]); });
+    return each_row(pass(),
+                    [&](Half&, int64_t, size_t at, const auto& row) { block_dot(loss_, row, w.data(), &out[at]); });
   }
 
   // a_i at the current scores.
   void respond(std::span<double> a, double curvature) {
-    each_row([&](Half&, int64_t i, size_t at, const auto&) {
+    each_row(look(), [&](Half&, int64_t i, size_t at, const auto&) {
       loss_.ascend(&centre_[at], &scores_[at], label<L>(p_, i), curvature, &a[at]);
     });
   }
@@ -190,7 +203,7 @@ class Newton {
   // gradient_ = lam w - sum_i p_i a_i x_i.
   void residual(std::span<const double> w, std::span<const double> a) {
     begin_sums(w.size());
-    each_row([&](Half& half, int64_t i, size_t at, const auto& row) {
+    each_row(pass(), [&](Half& half, int64_t i, size_t at, const auto& row) {
       bool moves = false;
       for (int64_t c = 0; c < width(); ++c) moves |= (half.block[c] = -share(size_t(i)) * a[at + size_t(c)]) != 0;
       if (moves) block_axpy(loss_, row, half.block.data(), half.sums.data());
@@ -203,7 +216,7 @@ class Newton {
   bool direction(std::span<const double> w, std::span<const double> a, double curvature, double damping) {
     residual(w, a);
     if (!go_on_) return false;
-    soften(a, curvature);
+    if (!affordable(soften(a, curvature))) return false;
     for (size_t j = 0; j < ridge_.size(); ++j) ridge_[j] = penalty(j * size_t(width())) + damping * spread_[j];
     bool built = false;
     if constexpr (JointLoss<L>)
@@ -215,14 +228,22 @@ class Newton {
     return scores(change_, change_scores_);
   }
 
-  // The rows that can move, and how easily.
-  void soften(std::span<const double> a, double curvature) {
+  bool affordable(double classes) {
+    const double work = system_cost(double(free_.size()), classes);
+    if (!meter_.affords(work)) return false;
+    meter_.take(work);
+    return true;
+  }
+
+  // The rows that can move, and how easily. Returns how many classes of theirs there are in all.
+  double soften(std::span<const double> a, double curvature) {
     for (Half& half : halves_) {
       half.free.clear();
+      half.classes = 0;
       half.free.reserve(size_t(p_.rows.size()) / 2 + 1);  // threads must not run out of memory
     }
     soft_.resize(JointLoss<L> ? a.size() : 0);
-    each_row([&](Half& half, int64_t i, size_t at, const auto&) {
+    each_row(look(), [&](Half& half, int64_t i, size_t at, const auto&) {
       loss_.softness(&a[at], label<L>(p_, i), curvature, half.block.data());
       double free = 0;
       for (int64_t c = 0; c < width(); ++c) {
@@ -230,10 +251,13 @@ class Newton {
         half.block[c] *= share(size_t(i));
         if constexpr (JointLoss<L>) soft_[at + size_t(c)] = half.block[c];
       }
-      if (free >= least_free) half.free.push_back({i, half.block[0]});
+      if (free < least_free) return;
+      half.free.push_back({i, half.block[0]});
+      half.classes += free;
     });
     free_ = halves_[0].free;
     free_.insert(free_.end(), halves_[1].free.begin(), halves_[1].free.end());
+    return halves_[0].classes + halves_[1].classes;
   }
 
   // Minus the slope at w - length * change: positive while the function still falls.
@@ -255,6 +279,7 @@ class Newton {
       sums[size_t(part)] += sum;
       return (to - from) * width();
     };
+    meter_.take(look());
     go_on_ = over_parts(p_.rows.size(), halves, 10.0 * double(width()), team_, watch_, pull) && go_on_;
     return s - (sums[0] + sums[1]);
   }
@@ -285,6 +310,7 @@ class Newton {
   double bias_penalty_;
   Team& team_;
   Watch& watch_;
+  Meter& meter_;
   System system_;
   std::array<Half, halves> halves_;
   std::vector<FreeRow> free_;

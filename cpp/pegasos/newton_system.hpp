@@ -24,14 +24,19 @@ class NewtonSystem {
   NewtonSystem(const Problem<Rows>& problem, Team& team, Watch& watch)
       : p_(problem), team_(team), watch_(watch), precise_(problem, watch) {}
 
-  // Operations of one build and solve with that many free rows.
-  static double cost(const Problem<Rows>& p, double rows) {
-    const double row = p.row_length();
-    const double dim = double(p.rows.dim());
-    const double by_features =
-        dim <= most ? rows * row * row / (2 * Gram::speed(p.rows.is_dense())) + dim * dim * dim / 6 : 1e300;
-    const double by_rows = rows <= most && dim > 300 ? rows * rows * row / 2 + rows * rows * rows / 6 : 1e300;
-    return std::min({by_features, by_rows, 200 * 2 * rows * row}) + 10 * dim;
+  // Operations of one build and solve with so many free rows.
+  double cost(double rows, bool uneven, bool precise) const {
+    const double row = p_.row_length(), dim = double(p_.rows.dim());
+    switch (way(rows, uneven, precise)) {
+      case Way::precise:
+        return twofold_work * PreciseSystem<Rows>::cost(rows, dim);
+      case Way::rows:
+        return rows * rows * row / 2 + rows * rows * rows / 6 + 4 * rows * row + 10 * dim;
+      case Way::features:
+        return rows * row * row / (2 * Gram::speed(p_.rows.is_dense())) + dim * dim * dim / 6 + 4 * rows * row;
+      default:
+        return gradient_rounds * (2 * rows * row + 5 * dim);
+    }
   }
 
   // uneven: columns differ so much in scale that, over the rows, large ones would drown small ones. Over the features
@@ -39,21 +44,10 @@ class NewtonSystem {
   bool build(std::span<const FreeRow> rows, std::span<const double> ridge, bool uneven, bool precise) {
     rows_ = rows;
     ridge_ = ridge;
-    const double n = double(rows.size()), dim = double(p_.rows.dim());
-    const bool enough_rows = p_.rows.size() >= p_.rows.dim();
-    if (enough_rows && PreciseSystem<Rows>::cost(n, dim) < (precise ? 3e7 : n < dim ? 0 : 3e5)) {
-      way_ = Way::precise;
-      return precise_.build(rows, ridge);
-    }
-    if (n <= most && n < dim && dim > (uneven ? most : 300)) {
-      way_ = Way::rows;
-      return build_over_rows();
-    }
-    if (dim <= most) {
-      way_ = Way::features;
-      return build_over_features();
-    }
-    way_ = Way::gradients;
+    way_ = way(double(rows.size()), uneven, precise);
+    if (way_ == Way::precise) return precise_.build(rows, ridge);
+    if (way_ == Way::rows) return build_over_rows();
+    if (way_ == Way::features) return build_over_features();
     diagonal_.assign(ridge.begin(), ridge.end());
     for (const auto& [i, weight] : rows) p_.rows[i].add_squares(weight, diagonal_.data());
     return true;
@@ -88,7 +82,17 @@ class NewtonSystem {
 
  private:
   static constexpr double most = 3000;
+  static constexpr double twofold_work = 10;      // of a number with twice the digits
+  static constexpr double gradient_rounds = 100;  // of conjugate gradients, mostly
   enum class Way { rows, features, precise, gradients };
+
+  Way way(double n, bool uneven, bool precise) const {
+    const double dim = double(p_.rows.dim());
+    const bool enough_rows = p_.rows.size() >= p_.rows.dim();
+    if (enough_rows && PreciseSystem<Rows>::cost(n, dim) < (precise ? 3e7 : n < dim ? 0 : 3e5)) return Way::precise;
+    if (n <= most && n < dim && dim > (uneven ? most : 300)) return Way::rows;
+    return dim <= most ? Way::features : Way::gradients;
+  }
 
   void multiply(std::span<const double> x, std::vector<double>& out) const {
     out.resize(x.size());

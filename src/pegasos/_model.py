@@ -125,6 +125,7 @@ class LinearModel(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]  #
 
         self.n_steps_ = each([fit.steps for fit in fits])
         self.n_iter_ = each([fit.epochs for fit in fits])
+        self._operations = sum(fit.operations for fit in fits)  # counted work, for tests and benchmarks
         self.objective_ = each([fit.objective for fit in fits])
         self.dual_objective_ = each([fit.dual_objective for fit in fits])
         self.gap_ = self.objective_ - self.dual_objective_

@@ -239,6 +239,7 @@ class Fit:
     interrupted: bool = False
     error: BaseException | None = None
     memory: Memory | None = None
+    operations: float = np.nan  # counted, where a solver does
 
     @property
     def objective(self) -> float:

@@ -20,6 +20,7 @@ class DualSolver(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
     _pegasos_first = False
     _second_order = False
     sampling = "blocks"
+    polish = False
 
     def check(self, problem: Problem, stop: Stop) -> None:
         """Refuse what cannot work, before anything runs."""
@@ -45,7 +46,7 @@ class DualSolver(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         options.shrinking = bool(self.shrinking)
         options.pegasos_first = self._pegasos_first
         options.second_order = self._second_order
-        options.or_zero = True
+        options.polish = bool(self.polish)
         # Auto chooses where it starts, SDCA goes on with all of alpha.
         options.new_lam = self._pegasos_first and memory is not None and memory.lam != problem.lam
         options.tol = stop.tol * problem.at_zero
@@ -61,6 +62,7 @@ class DualSolver(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
             interrupted=found["interrupted"],
             error=found["error"],
             memory=Memory(a, problem.lam) if stop.remember else None,
+            operations=state.operations,
         )
 
     @property
@@ -95,11 +97,16 @@ class Auto(DualSolver):
     ----------
     shrinking : bool, default=True
         Whether rows that have settled at a bound sit out until the proof.
+    polish : bool, default=True
+        Whether, once `tol` is met, the last digits are computed as well where that costs next to nothing: at most as
+        much as the fit so far, or about a millisecond. Small problems then have the same model to seven digits,
+        however it was reached.
     """
 
-    _rules: ClassVar[dict[str, Rule]] = {"shrinking": Flag()}
+    _rules: ClassVar[dict[str, Rule]] = {"shrinking": Flag(), "polish": Flag()}
     _pegasos_first = True
     _second_order = True
 
-    def __init__(self, shrinking: bool = True) -> None:
+    def __init__(self, shrinking: bool = True, polish: bool = True) -> None:
         self.shrinking = shrinking
+        self.polish = polish

@@ -1,0 +1,143 @@
+// The second-order finish: proximal Newton steps, and for small piecewise linear problems the way through the middle,
+// from wherever coordinate ascent has got to. What it may cost is on the meter.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "dual_options.hpp"
+#include "interior_path.hpp"
+#include "meter.hpp"
+#include "newton.hpp"
+#include "proofs.hpp"
+
+namespace pegasos {
+
+template <class Rows, AnyLoss L>
+class SecondOrder {
+ public:
+  // certify(w, a) takes a certificate and is false when interrupted; recentre(w) makes the current b of a free bias
+  // the next centre.
+  using Certify = std::function<bool(std::span<const double>, std::span<const double>)>;
+  using Recentre = std::function<void(std::span<double>)>;
+
+  SecondOrder(Problem<Rows>& inner, const L& loss, double bias_penalty, const DualOptions& options, DualState& state,
+              Proofs<Rows, L>& proofs, Meter& meter, Team& team, Watch& watch, Certify certify, Recentre recentre)
+      : p_(inner),
+        loss_(loss),
+        bias_penalty_(bias_penalty),
+        o_(options),
+        state_(state),
+        proofs_(proofs),
+        meter_(meter),
+        watch_(watch),
+        newton_(inner, loss, bias_penalty, team, watch, meter),
+        certify_(std::move(certify)),
+        recentre_(std::move(recentre)) {}
+
+  // Operations that it takes from here, going by the rows that can move now. Looks at all of them.
+  double price(std::span<const double> a, bool near) {
+    return std::min(path_possible() ? path_steps * path_step() : 1e300, newton_.cost(a) * rounds(near));
+  }
+
+  // Improves state.a and the certified weights from w, until tol, until the gap stops falling when `to_the_floor`, or
+  // until the meter says that it is enough: what was best stays. Returns false when interrupted.
+  bool run(std::vector<double> w, bool to_the_floor, bool free_bias, double zero) {
+    std::vector<double> a(state_.a.begin(), state_.a.end());
+    if (!newton_.prepare()) return false;
+    std::vector<double> kept_w = w;
+    best_ = proofs_.gap();
+    // Keeps the step just taken where it is an improvement, takes it back otherwise.
+    const auto keep = [&] {
+      const bool better = proofs_.gap() < best_;
+      if (better) {
+        best_ = proofs_.gap();
+        std::copy(a.begin(), a.end(), state_.a.begin());
+        if (free_bias) recentre_(w);
+        kept_w = w;
+      } else {
+        std::copy(state_.a.begin(), state_.a.end(), a.begin());
+        w = kept_w;
+      }
+      return better;
+    };
+    floor_ = 1e-15 * std::max(zero, std::abs(proofs_.objective()));
+    // The smaller the curvature, the nearer the answer and the harder the step: it falls as fast as steps stay easy.
+    double curvature = L::smooth ? 0 : std::clamp(10 * best_, 1e-11, 10.0);
+    bool path_left = path_possible();
+    const auto tries = [&] { return best_ <= floor_ ? 0 : best_ <= 1e3 * floor_ ? 3 : 10; };
+    for (int failures = 0; failures < tries() && (to_the_floor || !proofs_.fit.converged) && epochs_left() >= 5;) {
+      if (path_left && path_step() < (failures > 0 ? 3e8 : best_ > 1e-6 * zero ? 3e6 : 0) &&
+          meter_.affords(path_steps * path_step())) {
+        path_left = false;
+        if (!follow(w, a, zero)) return false;
+        if (keep()) curvature = std::clamp(10 * best_, 1e-11, 10.0);
+        continue;
+      }
+      const double before = best_;
+      const double accuracy = L::smooth && !to_the_floor ? 10 * o_.tol : 0;  // a step more, and `settle`, do the rest
+      const int rounds = newton_.step(w, a, curvature, int(std::min(epochs_left() - 4, 40.0)), accuracy);
+      state_.visits += newton_.take_visits();
+      if (rounds == 0) return meter_.used_up() && !watch_.interrupted() && !watch_.out_of_time();
+      if (!certify_(w, a)) return false;
+      if (proofs_.gap() < best_) {
+        keep();
+        failures = best_ < 0.99 * before ? 0 : failures + 1;
+        if (!L::smooth) curvature = std::max(curvature / (rounds < 4 ? 100 : rounds < 12 ? 10 : 3), 1e-12);
+      } else {
+        const bool solved = rounds < 40;  // but too small a step to show
+        if (!solved) keep();
+        curvature *= solved ? 0.1 : 10;
+        newton_.change_precision();
+        ++failures;
+      }
+      if (meter_.used_up()) return true;
+    }
+    return true;
+  }
+
+  // Whether the gap is as small as rounding allows.
+  bool at_floor() const { return best_ <= floor_; }
+
+ private:
+  static constexpr double path_steps = 25;  // mostly
+
+  // Newton steps of a phase. Measured on texts and small tables: smooth losses 4 to 10, others 10 to 60 in several
+  // proximal steps, a third of that where only the last digits are missing.
+  static double rounds(bool near) { return L::smooth ? (near ? 3 : 6) : (near ? 8 : 24); }
+
+  double epochs_left() const { return o_.max_epochs - double(state_.visits) / double(p_.m()); }
+
+  // Its rows are dense.
+  bool path_possible() const { return PiecewiseLinear<L> && double(p_.m()) * double(p_.rows.dim()) < 1e6; }
+
+  double path_step() const {
+    return 10 * PreciseSystem<Rows>::cost(double(p_.m()), double(p_.rows.dim())) + 100 * double(p_.m());
+  }
+
+  bool follow(std::span<double> w, std::span<double> a, double zero) {
+    const int most = int(std::min(epochs_left(), 80.0));
+    const int steps = follow_path(p_, loss_, bias_penalty_, watch_, w, a, zero, most);
+    state_.visits += steps * p_.m();
+    meter_.take(steps * path_step());
+    return steps > 0 && certify_(w, a);
+  }
+
+  Problem<Rows>& p_;
+  const L& loss_;
+  double bias_penalty_;
+  const DualOptions& o_;
+  DualState& state_;
+  Proofs<Rows, L>& proofs_;
+  Meter& meter_;
+  Watch& watch_;
+  Newton<Rows, L> newton_;
+  Certify certify_;
+  Recentre recentre_;
+  double best_ = 0, floor_ = 0;  // gaps: the smallest yet, and what rounding leaves
+};
+
+}  // namespace pegasos
