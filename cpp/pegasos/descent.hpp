@@ -25,6 +25,7 @@
 #include "feature_matrix.hpp"
 #include "meter.hpp"
 #include "precise_system.hpp"
+#include "prices.hpp"
 #include "random.hpp"
 
 namespace pegasos {
@@ -157,7 +158,8 @@ class Descent {
       }
       return int64_t(double(to - from) * each);
     };
-    meter_.take(double(count) * (2 * each + (L::costly ? 30 : 10) * double(width())));
+    meter_.take(2 * price::pass(p_, double(width())) / double(stride) +
+                price::look(double(count * width()), L::costly));
     if (!over_parts(count, halves, each, team_, watch_, look)) return false;
     visits_ += p_.m() / stride;
     total_ = parts[0].total + parts[1].total;
@@ -175,7 +177,8 @@ class Descent {
                  each = length * length * K * (K + 1) * 2 / Gram::speed(p_.rows.is_dense());
     const double wanted = std::max(16 * n, std::min(128 * n, pass / each));
     matrix_lasts_ = int(std::max(1.0, (wanted * each + n * n * n / 3) / pass));
-    meter_.take(wanted * each / 2 + n * n * n / 6 + 20 * rows * K);
+    meter_.take(price::gram(wanted, length, p_.rows.is_dense()) * K * (K + 1) / 2 + price::cholesky(n) +
+                3 * price::look(rows * K, L::costly));
     if (!know_rarity() || !choose(a, stride, wanted)) return false;
     std::vector<std::vector<double>> soft(halves, std::vector<double>(size_t(width()) + 8));  // a line apart
     const auto row_of = [&](int64_t k) { return sample_[size_t(k)].i; };

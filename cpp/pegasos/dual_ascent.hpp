@@ -58,6 +58,8 @@ class DualAscent {
              int most_replicas = 2)
       : p_(problem), loss_(blocks_of(loss)), a_(a), u_(u), team_(team), q_(size_t(problem.rows.size()), unknown) {
     plan_replicas(most_replicas);
+    // Logarithms cost more than a row: losses that need them look at every eighth, if about a thousand are left.
+    while (L::costly && skips_ < 7 && p_.m() > int64_t(1024 * (skips_ + 1))) skips_ = 2 * skips_ + 1;
   }
 
   int64_t rows_due() const { return due_.empty() ? p_.m() : int64_t(due_.size()); }
@@ -210,8 +212,7 @@ class DualAscent {
           continue;
         }
         calm = 0;
-        // Logarithms cost more than a row: losses that need them look at every eighth.
-        if (!L::costly || j % 8 == 0) tally.gap += (L::costly ? 8 : 1) * s * gap_of(old, score.data(), y);
+        if ((j & skips_) == 0) tally.gap += double(skips_ + 1) * s * gap_of(old, score.data(), y);
         tally.violation = std::max(tally.violation, violation);
         tally.squares += violation * violation;
         const double curvature = s * scale * norm2(row, i);
@@ -286,6 +287,7 @@ class DualAscent {
   std::vector<uint32_t> due_;  // the rows of this epoch, ascending; empty: all
   uint32_t epoch_ = 0;
   double slack_ = std::numeric_limits<double>::infinity();
+  size_t skips_ = 0;  // rows between two whose gap is looked at, a power of two minus one
   int replicas_ = 1;
   int64_t shortest_ = 0, longest_ = 0, few_ = 0;  // rows: of a chunk, and for two replicas
   std::array<std::vector<double>, 2> copies_;

@@ -38,11 +38,11 @@ class JointSystem {
   // Operations of one build and solve with so many free rows, and free classes in each.
   double cost(double rows, double classes) const {
     const double row = p_.row_length(), width = double(width_);
-    const double n = double(p_.rows.dim()) * width, speed = Gram::speed(p_.rows.is_dense());
+    const double n = double(p_.rows.dim()) * width, number = 0.4 * width * price::number(p_.rows.is_dense());
     const double sampled = rows / double(stride(rows, n)), rounds = sampled < rows ? 8 : 1;
-    const double direct = sampled * row * row * classes * (classes + 1) / (4 * speed) + n * n * n / 6 +
-                          rounds * 2 * rows * row * width / speed;
-    return (n <= most ? direct : gradient_rounds * 2 * rows * row * width) + 10 * n;
+    const double direct = price::gram(sampled, row, p_.rows.is_dense()) * classes * (classes + 1) / 2 +
+                          price::cholesky(n) + rounds * 2 * rows * row * number;
+    return (n <= most ? direct : gradient_rounds * 2 * rows * row * number) + 10 * n;
   }
 
   // soft: D_i of every row, those of free rows are read. ridge: of each feature.

@@ -18,7 +18,8 @@ double line_search(const Falling& falling, const bool& go_on) {
     low = high, at_low = at_high;
     high *= 2, at_high = falling(high);
   }
-  for (int i = 0; i < 100 && go_on; ++i) {
+  // A slope that all but jumps is found to a thousandth: to look for its zero would take a pass for every digit.
+  for (int i = 0; i < 100 && go_on && high - low > 1e-3 * high; ++i) {
     const double secant = low + (high - low) * at_low / (at_low - at_high);
     const double halved = low > 0 ? (high > 4 * low ? std::sqrt(low * high) : (low + high) / 2) : high / 1024;
     const double guess = i % 2 == 0 ? secant : halved;

@@ -1,5 +1,5 @@
-// Counts work, in operations: about as many nanoseconds. Who goes next is decided by such counts, never by the clock, so
-// that a fit does the same on every machine.
+// Counts work, in operations: about as many nanoseconds. Who goes next is decided by such counts, never by the clock,
+// so that a fit does the same on every machine.
 #pragma once
 
 #include <limits>
@@ -19,6 +19,7 @@ class Meter {
     if (spent_ + operations > limit_) limit_ = spent_;
     return spent_ < limit_;
   }
+  double left() const { return limit_ - spent_; }
   void take(double operations) { spent_ += operations; }
   bool used_up() const { return spent_ >= limit_; }
 

@@ -88,7 +88,7 @@ class Newton {
 
   // One proximal point step: improves w and a, both in and out, by at most `most` Newton steps, until they change the
   // objective by less than `accuracy`; 0 means as well as rounding allows. Returns how many it took, 0 when
-  // interrupted or when the next one would cost more than the meter allows.
+  // interrupted. Where the next one would cost more than the meter allows it ends as it is: a answers w.
   int step(std::span<double> w, std::span<double> a, double curvature, int most, double accuracy) {
     centre_.assign(a.begin(), a.end());
     scores_.resize(a.size());
@@ -101,7 +101,10 @@ class Newton {
     int round = 1;
     for (; round <= most; ++round) {
       respond(a, curvature);
-      if (!direction(w, a, curvature, damping)) return 0;
+      if (!direction(w, a, curvature, damping)) {
+        if (!meter_.used_up() || !go_on_) return 0;
+        return round;  // what it has got to by now
+      }
       const double decrement = std::inner_product(gradient_.begin(), gradient_.end(), change_.begin(), 0.0);
       const auto slope = [&](double along) { return falling(w, along, curvature); };
       const double length = decrement > 0 ? line_search(slope, go_on_) : 0;
@@ -126,7 +129,7 @@ class Newton {
         damping = damping > 1e-12 ? damping / 10 : 0;
       }
     }
-    return settle(w, a, curvature, accuracy > 0 ? 1 : 3) ? round : 0;
+    return settle(w, a, curvature, accuracy > 0 ? 1 : 3) || meter_.used_up() ? round : 0;
   }
 
  private:
@@ -143,8 +146,8 @@ class Newton {
   int64_t width() const { return loss_.width(); }
 
   // Operations of a pass over the rows, and of one over their scores and dual variables alone.
-  double pass() const { return double(p_.rows.nonzeros() * width()) + 10 * double(p_.rows.size()); }
-  double look() const { return (L::costly ? 30.0 : 5.0) * double(p_.rows.size() * width()); }
+  double pass() const { return price::pass(p_, double(width())); }
+  double look() const { return price::look(double(p_.rows.size() * width()), L::costly); }
 
   double system_cost(double rows, [[maybe_unused]] double classes) const {
     if constexpr (JointLoss<L>)

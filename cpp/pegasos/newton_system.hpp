@@ -14,6 +14,7 @@
 #include "conjugate_gradients.hpp"
 #include "feature_matrix.hpp"
 #include "precise_system.hpp"
+#include "prices.hpp"
 #include "problem.hpp"
 
 namespace pegasos {
@@ -26,16 +27,16 @@ class NewtonSystem {
 
   // Operations of one build and solve with so many free rows.
   double cost(double rows, bool uneven, bool precise) const {
-    const double row = p_.row_length(), dim = double(p_.rows.dim());
+    const double row = p_.row_length(), dim = double(p_.rows.dim()), number = price::number(p_.rows.is_dense());
     switch (way(rows, uneven, precise)) {
       case Way::precise:
-        return twofold_work * PreciseSystem<Rows>::cost(rows, dim);
+        return PreciseSystem<Rows>::price(rows, dim);
       case Way::rows:
-        return rows * rows * row / 2 + rows * rows * rows / 6 + 4 * rows * row + 10 * dim;
+        return price::products(rows, row) + price::cholesky(rows) + 6 * number * rows * row + 10 * dim;
       case Way::features:
-        return rows * row * row / (2 * Gram::speed(p_.rows.is_dense())) + dim * dim * dim / 6 + 4 * rows * row;
+        return price::gram(rows, row, p_.rows.is_dense()) + price::cholesky(dim) + 4 * number * rows * row;
       default:
-        return gradient_rounds * (2 * rows * row + 5 * dim);
+        return gradient_rounds * (2 * number * rows * row + 5 * dim);
     }
   }
 
@@ -82,7 +83,6 @@ class NewtonSystem {
 
  private:
   static constexpr double most = 3000;
-  static constexpr double twofold_work = 10;      // of a number with twice the digits
   static constexpr double gradient_rounds = 100;  // of conjugate gradients, mostly
   enum class Way { rows, features, precise, gradients };
 

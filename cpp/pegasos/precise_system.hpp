@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cholesky.hpp"
+#include "prices.hpp"
 #include "problem.hpp"
 #include "twofold.hpp"
 
@@ -23,9 +24,14 @@ class PreciseSystem {
  public:
   PreciseSystem(const Problem<Rows>& problem, Watch& watch) : p_(problem), watch_(watch) {}
 
+  // Multiplications, and what a build and a solution cost in operations.
   static double cost(double rows, double dim) {
     const double less = std::min(rows, dim), more = std::max(rows, dim);
     return less * less * (more / 2 + less / 6);
+  }
+  static double price(double rows, double dim) {
+    const double less = std::min(rows, dim), more = std::max(rows, dim);
+    return 0.65 * less * less * more + 12 * rows * dim + price::twofold_cholesky(less);
   }
 
   bool build(std::span<const FreeRow> rows, std::span<const double> ridge) {

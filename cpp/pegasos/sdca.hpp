@@ -17,6 +17,7 @@
 #include "dual_options.hpp"
 #include "inner_problem.hpp"
 #include "meter.hpp"
+#include "prices.hpp"
 #include "proofs.hpp"
 #include "second_order.hpp"
 #include "switching.hpp"
@@ -90,7 +91,8 @@ class DualSolver {
     const Stream draws = Stream(o_.seed).split(epoch_++);
     const bool whole = ascent_.epoch(o_.sampling, draws, growing, most, tally, watch_);
     state_.visits += tally.rows;
-    const double work = operations(double(tally.nonzeros), double(tally.rows)) + double(u_.size());
+    const double work = price::visits(p_.rows.is_dense(), double(tally.nonzeros), double(tally.rows), double(width())) +
+                        double(p_.m()) + double(u_.size());
     meter_.take(work);
     switching_.epoch(tally.gap / p_.total, work);
     if (whole && o_.shrinking && !growing && near(0.03))
@@ -106,7 +108,8 @@ class DualSolver {
     const double now = estimates[n - 1], fall = n > 1 ? std::min(1.0, now / estimates[n - 2]) : 1.0;
     const double expected = now * (L::smooth ? fall : std::sqrt(fall));
     // With a free bias the estimate is that of the inner problem: worth a look once it is clearly below the whole gap.
-    if (expected * trust_ > std::max(o_.tol, p_.free_bias ? 0.2 * std::min(proofs_.gap(), 1.0) : 0.0)) return true;
+    const double wanted = std::max(o_.tol, p_.free_bias ? 0.2 * std::min(proofs_.gap(), 1.0) : 0.0);
+    if (expected * trust_ > wanted && !(expected * least_trust <= wanted && certificate_is_due())) return true;
     // What a certificate of a joint loss sees fluctuates: one after every short epoch would cost more than they do.
     if (JointLoss<L> && !fit_.history.empty() && state_.visits - fit_.history.back().steps < p_.m() / 2) return true;
     std::vector<double> w = weights();
@@ -114,8 +117,17 @@ class DualSolver {
     if (p_.free_bias)
       recentre(w);
     else
-      trust_ = std::clamp(proofs_.gap() / expected, 0.2, JointLoss<L> ? 2.0 : 5.0);
+      trust_ = std::clamp(proofs_.gap() / expected, least_trust, JointLoss<L> ? 2.0 : 5.0);
     return true;
+  }
+
+  // An estimate may be too large for good: now and then it is compared with the truth, for an eighth of the work.
+  bool certificate_is_due() const {
+    return meter_.spent() - certified_ > std::max(8 * certificate_cost(), meter_.spent() / 8);
+  }
+
+  double certificate_cost() const {
+    return 2 * price::pass(p_, double(width())) + price::look(double(state_.a.size()), L::costly) + double(u_.size());
   }
 
   std::vector<double> weights() const {
@@ -132,27 +144,30 @@ class DualSolver {
 
   bool certify_now(std::span<const double> w, std::span<const double> a) {
     const auto look = [&](int64_t i, const double* score) { ascent_.look(i, score); };
-    meter_.take(pass() + double(u_.size()));
+    meter_.take(certificate_cost());
+    certified_ = meter_.spent();
     return proofs_.take(w, a, p_.free_bias ? std::span<double>() : std::span<double>(u_), look);
   }
 
-  // Operations of so many rows and non-zeros; short rows cost more than their non-zeros.
-  static double operations(double nonzeros, double rows) { return nonzeros + 10 * rows; }
-  double pass() const { return operations(double(p_.rows.nonzeros() * width()), double(p_.rows.size())); }
+  double full_epoch() const {
+    return price::visits(p_.rows.is_dense(), double(p_.rows.nonzeros() * width()), double(p_.m()), double(width()));
+  }
 
   bool finish_if_it_pays() {
     if (!o_.second_order || fit_.converged || !switching_.asks(o_.tol)) return true;
     meter_.take(5 * double(state_.a.size()));
     const double price = second_order_.price(state_.a, false);
-    if (!switching_.accepts(price, o_.tol) || (price > Switching::unnoticed && !near(0.05))) return true;
-    return finish(weights(), false, switching_.allowance());
+    if (!switching_.accepts(price, o_.tol, epochs_left() * full_epoch()) ||
+        (price > Switching::unnoticed && !near(0.05)))
+      return true;
+    return finish(weights(), false, switching_.budget(price));
   }
 
   // Once tol is met, the last digits, where they cost next to nothing: repeated fits then agree.
   void polish() {
     if (!o_.second_order || !o_.polish || at_floor_) return;
-    if (second_order_.price(state_.a, true) > switching_.for_polish() || (!u_is_whole_ && !rebuild())) return;
-    finish(weights(), true, switching_.for_polish());
+    if (second_order_.price(state_.a, true) > Switching::unnoticed || (!u_is_whole_ && !rebuild())) return;
+    finish(weights(), true, Switching::unnoticed);
   }
 
   bool descent_pays() const { return o_.second_order && descent_.suits() && epochs_left() >= 4; }
@@ -191,10 +206,9 @@ class DualSolver {
       if (!certify_now(w, state_.a)) return false;
     }
     const double before = meter_.spent();
-    meter_.allow(budget);
-    const bool whole = second_order_.run(std::move(w), to_the_floor, p_.free_bias, zero);
+    const bool whole = second_order_.run(std::move(w), to_the_floor, p_.free_bias, zero, budget);
     meter_.allow_all();
-    switching_.phase(meter_.spent() - before);
+    switching_.phase(meter_.spent() - before, second_order_.paid());
     if (!whole || !rebuild()) return false;
     at_floor_ = second_order_.at_floor();
     return true;
@@ -220,7 +234,7 @@ class DualSolver {
   // Far from the optimum w(a) may be worse than no model at all. The dual variables stay what they are.
   void not_above_zero() {
     const double zero = p_.free_bias ? 0 : at_zero();
-    if (fit_.converged || watch_.interrupted() || proofs_.objective() <= zero) return;
+    if (!o_.or_zero || fit_.converged || watch_.interrupted() || proofs_.objective() <= zero) return;
     certify_now(std::vector<double>(u_.size(), 0.0), state_.a);
     proofs_.join_last();
   }
@@ -240,8 +254,10 @@ class DualSolver {
   Proofs<Rows, L> proofs_;
   SecondOrder<Rows, L> second_order_;
   DualFit& fit_ = proofs_.fit;
-  double trust_ = 1;               // exact gap over expected, learnt
-  double at_zero_ = -1;            // not known yet
+  static constexpr double least_trust = 0.2;
+  double trust_ = 1;      // exact gap over expected, learnt
+  double certified_ = 0;  // operations until the last certificate
+  double at_zero_ = -1;   // not known yet
   size_t epoch_ = 0;
   bool at_floor_ = false, u_is_whole_ = true;
 };

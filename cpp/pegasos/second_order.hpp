@@ -44,16 +44,21 @@ class SecondOrder {
   }
 
   // Improves state.a and the certified weights from w, until tol, until the gap stops falling when `to_the_floor`, or
-  // until the meter says that it is enough: what was best stays. Returns false when interrupted.
-  bool run(std::vector<double> w, bool to_the_floor, bool free_bias, double zero) {
+  // until `budget` is used up without bringing the gap down: what was best stays. Returns false when interrupted.
+  bool run(std::vector<double> w, bool to_the_floor, bool free_bias, double zero, double budget) {
+    meter_.allow(budget);
     std::vector<double> a(state_.a.begin(), state_.a.end());
     if (!newton_.prepare()) return false;
     std::vector<double> kept_w = w;
-    best_ = proofs_.gap();
+    best_ = paid_ = begun_ = proofs_.gap();
     // Keeps the step just taken where it is an improvement, takes it back otherwise.
     const auto keep = [&] {
       const bool better = proofs_.gap() < best_;
       if (better) {
+        if (proofs_.gap() < pays * paid_) {
+          paid_ = proofs_.gap();
+          if (!to_the_floor) meter_.allow(budget);  // it pays: once more
+        }
         best_ = proofs_.gap();
         std::copy(a.begin(), a.end(), state_.a.begin());
         if (free_bias) recentre_(w);
@@ -68,27 +73,31 @@ class SecondOrder {
     // The smaller the curvature, the nearer the answer and the harder the step: it falls as fast as steps stay easy.
     double curvature = L::smooth ? 0 : std::clamp(10 * best_, 1e-11, 10.0);
     bool path_left = path_possible();
+    const double path_cost = PreciseSystem<Rows>::cost(double(p_.m()), double(p_.rows.dim()));
     const auto tries = [&] { return best_ <= floor_ ? 0 : best_ <= 1e3 * floor_ ? 3 : 10; };
     for (int failures = 0; failures < tries() && (to_the_floor || !proofs_.fit.converged) && epochs_left() >= 5;) {
-      if (path_left && path_step() < (failures > 0 ? 3e8 : best_ > 1e-6 * zero ? 3e6 : 0) &&
-          meter_.affords(path_steps * path_step())) {
+      if (path_left &&
+          path_cost < (failures > 0          ? 3e7
+                       : best_ > 1e-6 * zero ? 3e5
+                                             : 0) &&
+          meter_.left() >= path_steps * path_step()) {
         path_left = false;
         if (!follow(w, a, zero)) return false;
         if (keep()) curvature = std::clamp(10 * best_, 1e-11, 10.0);
         continue;
       }
       const double before = best_;
-      const double accuracy = L::smooth && !to_the_floor ? 10 * o_.tol : 0;  // a step more, and `settle`, do the rest
-      const int rounds = newton_.step(w, a, curvature, int(std::min(epochs_left() - 4, 40.0)), accuracy);
+      // A step more, and `settle`, do the rest; a large tol must still be below what there is to gain.
+      const double accuracy = L::smooth && !to_the_floor ? std::min(10 * o_.tol, 0.01 * best_) : 0;
+      const int rounds = newton_.step(w, a, curvature, int(std::min(epochs_left() - 4, double(most_rounds))), accuracy);
       state_.visits += newton_.take_visits();
-      if (rounds == 0) return meter_.used_up() && !watch_.interrupted() && !watch_.out_of_time();
-      if (!certify_(w, a)) return false;
+      if (rounds == 0 || !certify_(w, a)) return false;
       if (proofs_.gap() < best_) {
         keep();
         failures = best_ < 0.99 * before ? 0 : failures + 1;
         if (!L::smooth) curvature = std::max(curvature / (rounds < 4 ? 100 : rounds < 12 ? 10 : 3), 1e-12);
       } else {
-        const bool solved = rounds < 40;  // but too small a step to show
+        const bool solved = rounds < most_rounds;  // but too small a step to show
         if (!solved) keep();
         curvature *= solved ? 0.1 : 10;
         newton_.change_precision();
@@ -99,15 +108,18 @@ class SecondOrder {
     return true;
   }
 
-  // Whether the gap is as small as rounding allows.
+  // Whether the last run brought the gap down a lot, and whether it is as small as rounding allows.
+  bool paid() const { return paid_ < pays * begun_; }
   bool at_floor() const { return best_ <= floor_; }
 
  private:
   static constexpr double path_steps = 25;  // mostly
+  static constexpr int most_rounds = 20;  // of a proximal step: one that needs more is better taken with more curvature
+  static constexpr double pays = 0.3;     // of the gap left
 
   // Newton steps of a phase. Measured on texts and small tables: smooth losses 4 to 10, others 10 to 60 in several
   // proximal steps, a third of that where only the last digits are missing.
-  static double rounds(bool near) { return L::smooth ? (near ? 3 : 6) : (near ? 8 : 24); }
+  static double rounds(bool near) { return L::smooth ? 6 : (near ? 50 : 16); }
 
   double epochs_left() const { return o_.max_epochs - double(state_.visits) / double(p_.m()); }
 
@@ -115,7 +127,7 @@ class SecondOrder {
   bool path_possible() const { return PiecewiseLinear<L> && double(p_.m()) * double(p_.rows.dim()) < 1e6; }
 
   double path_step() const {
-    return 10 * PreciseSystem<Rows>::cost(double(p_.m()), double(p_.rows.dim())) + 100 * double(p_.m());
+    return PreciseSystem<Rows>::price(double(p_.m()), double(p_.rows.dim())) + 100 * double(p_.m());
   }
 
   bool follow(std::span<double> w, std::span<double> a, double zero) {
@@ -137,7 +149,8 @@ class SecondOrder {
   Newton<Rows, L> newton_;
   Certify certify_;
   Recentre recentre_;
-  double best_ = 0, floor_ = 0;  // gaps: the smallest yet, and what rounding leaves
+  // Gaps: the smallest yet, at the beginning, when the budget was last renewed, and what rounding leaves.
+  double best_ = 0, begun_ = 0, paid_ = 0, floor_ = 0;
 };
 
 }  // namespace pegasos

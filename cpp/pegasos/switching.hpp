@@ -27,45 +27,73 @@ class Switching {
     estimates_.push_back(estimate);
     last_ = operations;
   }
-  // A second-order phase took so much.
-  void phase(double operations) { phases_ += operations; }
+  // A second-order phase took so much. The pace before it says nothing about what follows. If it did not pay, the next
+  // one has to last longer, and be worth that.
+  void phase(double operations, bool paid) {
+    phases_ += operations;
+    since_ = estimates_.size();
+    declined_ = -1;
+    patience_ = paid ? 1 : 2 * patience_;
+  }
 
   const std::vector<double>& estimates() const { return estimates_; }
 
-  // What coordinate ascent still needs to bring the gap below tol, at its recent pace.
+  // What coordinate ascent still needs to bring the gap below tol, at the pace of the last half of its epochs: the
+  // least of a few guesses. Single estimates rise and fall: calm rows come every eighth epoch, and losses that need
+  // logarithms look at every eighth row.
   double rest(double tol) const {
-    const size_t n = estimates_.size();
-    const auto pace_over = [&](size_t m) { return std::log(estimates_[n - 1 - m] / estimates_[n - 1]) / double(m); };
-    // Calm rows come every eighth epoch: over a few, an estimate may well rise (and over 32 that looks like a stall).
-    const double pace = std::max(pace_over(std::min<size_t>(3, n - 1)), slowdown * pace_over(n - 1));
-    const double epochs = pace > 1e-6 ? std::log(estimates_.back() / std::max(tol, 1e-15)) / pace : most_epochs;
-    return std::clamp(epochs, 0.0, most_epochs) * last_;
+    double least = most_epochs;
+    for (size_t n = estimates_.size() - 2; n <= estimates_.size(); ++n) {
+      const size_t first = since_ + (n - since_ - 3) / 2;
+      const double pace = std::log(mean(first) / mean(n - 3)) / double(std::max<size_t>(1, n - 3 - first));
+      least = std::min(least, std::log(mean(n - 3) / std::max(tol, 1e-15)) / std::max(pace, 1e-6));
+    }
+    return std::max(0.0, least) * last_;
   }
 
   // Whether it is time to ask for a price at all, which costs a look at all rows.
-  bool asks(double tol) const { return estimates_.size() >= first_offer && rest(tol) > few_epochs * last_; }
+  bool asks(double tol) const { return epochs() >= first_offer && rest(tol) > few_epochs * last_; }
 
-  bool accepts(double price, double tol) const { return price < worth * rest(tol) && price <= allowance(); }
+  // Both are guesses: there must be a wide margin. What was lost to phases that did not get there has to be earned
+  // first. left: operations until max_epochs; where these will not do, any price is right.
+  //
+  // For a smaller tol an offer is worth more. So that a larger tol never takes longer, one that is declined for its
+  // tol alone is accepted once a part of its price was spent on something else, unless the end is in sight.
+  bool accepts(double price, double tol, double left) {
+    price *= patience_;
+    if (price <= unnoticed - phases_) return price <= rest(tol);
+    if (epochs() < first_large_offer || phases_ > ascent()) return false;
+    if (price <= (price > ascent() ? worth : worth_known) * rest(tol) ||
+        (left < last_part * ascent() && rest(tol) > 2 * left))
+      return true;
+    if (price > worth * rest(tiny)) return false;
+    if (declined_ < 0) declined_ = ascent();
+    return ascent() - declined_ >= worth * price && rest(tol) >= in_sight * price;
+  }
 
-  // For second order before tol is met, in all.
-  double allowance() const { return std::max(share * ascent(), unnoticed) - phases_; }
-
-  // Once tol is met, for the last digits.
-  double for_polish() const { return std::max(ascent(), unnoticed); }
+  // For a phase of this price: the guess may be wrong by that much.
+  double budget(double price) const { return std::max(2 * patience_ * price, unnoticed); }
 
  private:
   double ascent() const { return meter_.spent() - phases_; }
+  size_t epochs() const { return estimates_.size() - since_; }
+  // Of three estimates from this one on.
+  double mean(size_t from) const { return (estimates_[from] + estimates_[from + 1] + estimates_[from + 2]) / 3; }
 
-  static constexpr size_t first_offer = 5;     // epochs: before, an estimate of the pace says nothing
-  static constexpr double few_epochs = 5;      // not worth an offer
-  static constexpr double slowdown = 0.1;      // of the pace since the beginning: it never falls further for long
+  static constexpr size_t first_offer = 5,
+                          first_large_offer = 8;  // epochs: before, an estimate of the pace says nothing
+  static constexpr double few_epochs = 5;         // not worth an offer
   static constexpr double most_epochs = 1e6;
-  static constexpr double worth = 0.5;         // both are guesses
-  static constexpr double share = 1;           // of what coordinate ascent has cost
+  static constexpr double worth = 0.25;        // what is left is known to that factor, after a few epochs
+  static constexpr double worth_known = 0.75;  // and much better once as much again was spent
+  static constexpr double in_sight = 0.1;      // of a price: not worth it any more
+  static constexpr double last_part = 0.2;     // of all epochs
+  static constexpr double tiny = 1e-8;         // a tol as small as any
 
   const Meter& meter_;
   std::vector<double> estimates_;  // of the gap, one per epoch
-  double last_ = 0, phases_ = 0;
+  size_t since_ = 0;               // the last phase
+  double last_ = 0, phases_ = 0, declined_ = -1, patience_ = 1;
 };
 
 }  // namespace pegasos

@@ -47,6 +47,7 @@ class DualSolver(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         options.pegasos_first = self._pegasos_first
         options.second_order = self._second_order
         options.polish = bool(self.polish)
+        options.or_zero = True
         # Auto chooses where it starts, SDCA goes on with all of alpha.
         options.new_lam = self._pegasos_first and memory is not None and memory.lam != problem.lam
         options.tol = stop.tol * problem.at_zero

@@ -30,20 +30,26 @@ struct Log {
   }
 
   // The best alpha is 1 / (1 + exp(z)) with z = y s + curvature (alpha - old): a rising function of z set to zero, its
-  // slope between 1 and 1 + curvature / 4. Newton's method, kept inside the bracket; one step nearly always does.
+  // slope between 1 and 1 + curvature / 4. Newton's method, kept inside the bracket; one step nearly always does. Where
+  // the curvature is large the bracket is as wide, and z is next to nothing beside it: alpha is then nearly known.
   PEG_HD double ascend(double old, double s, double y, double curvature) const {
     const double before = old * y, from = y * s;
     double low = from - curvature * before, high = from + curvature * (1 - before), z = from;
-    double alpha = chance(z);
-    for (int i = 0; i < 30; ++i) {
+    if (const double guess = before - from / curvature; curvature > 50)
+      z = guess <= 0 ? (low > 0 ? low : 0) : guess >= 1 ? (high < 0 ? high : 0) : std::log((1 - guess) / guess);
+    double alpha = chance(z), last = 2 * (high - low);
+    for (int i = 0; i < 60; ++i) {
       const double h = z - from - curvature * (alpha - before);
       if (h > 0)
         high = z;
       else
         low = z;
-      const double next = z - h / (1 + curvature * alpha * (1 - alpha));
-      const double kept = next > low && next < high ? next : low + (high - low) / 2;
+      const double step = -h / (1 + curvature * alpha * (1 - alpha)), next = z + step;
+      // From one end of the sigmoid Newton's method may throw z to the other, and back: its steps must get shorter.
+      const bool safe = next > low && next < high && std::abs(step) < 0.5 * last;
+      const double kept = safe ? next : low + (high - low) / 2;
       const bool near = std::abs(kept - z) <= 1e-5 * (1 + std::abs(z));  // its error is squared by this very step
+      last = std::abs(kept - z);
       z = kept;
       alpha = chance(z);
       if (near) break;

@@ -1,0 +1,80 @@
+// The dual step of every loss: it never lowers what it maximises, whatever the curvature and wherever it starts.
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "check.hpp"
+#include "pegasos/loss/all.hpp"
+#include "pegasos/random.hpp"
+
+using namespace pegasos;
+
+namespace {
+
+// Uniform numbers, one after the other.
+class Draws {
+ public:
+  double uniform() { return stream_.uniform(next_++); }
+  double between(double low, double high) { return low + (high - low) * uniform(); }
+  // Between 0 and 1, often next to one of them.
+  double chance() {
+    const double u = uniform();
+    if (u < 0.1) return double(u < 0.05);
+    const double edge = std::pow(10, -18 * uniform());
+    return u < 0.4 ? edge : u < 0.7 ? 1 - edge : uniform();
+  }
+
+ private:
+  Stream stream_{7};
+  uint64_t next_ = 0;
+};
+
+// What a step from `old` to a gains, relative to the size of the numbers that go into it.
+double gain(double conjugates, double linear, double square, double q) {
+  return (conjugates - linear - q / 2 * square) / (1 + std::abs(linear) + q * square);
+}
+
+template <Loss L>
+void check(const L& loss, Draws& draws) {
+  for (int trial = 0; trial < 20'000; ++trial) {
+    const double y = draws.uniform() < 0.5 ? -1 : 1, q = std::pow(10, draws.between(-4, 10));
+    const double old = loss.feasible(y * draws.chance(), y);
+    const double s = draws.between(-2, 2) * std::pow(10, draws.between(-2, 1)) * (draws.uniform() < 0.5 ? 1 : q);
+    const double a = loss.ascend(old, s, y, q), step = a - old;
+    CHECK(loss.feasible(a, y) == a);
+    CHECK(gain(loss.conjugate(old, y) - loss.conjugate(a, y), step * s, step * step, q) > -1e-9);
+  }
+}
+
+template <JointLoss L>
+void check(const L& loss, Draws& draws) {
+  const auto K = size_t(loss.width());
+  std::vector<double> old(K), now(K), s(K);
+  for (int trial = 0; trial < 5'000; ++trial) {
+    const auto y = int64_t(draws.uniform() * double(K));
+    const double q = std::pow(10, draws.between(-4, 10)), size = draws.uniform() < 0.5 ? 1 : q;
+    for (size_t c = 0; c < K; ++c) old[c] = -draws.chance(), s[c] = draws.between(-20, 20) * size;
+    loss.feasible(old.data(), y);
+    loss.ascend(old.data(), s.data(), y, q, now.data());
+    double linear = 0, square = 0;
+    for (size_t c = 0; c < K; ++c) {
+      linear += (now[c] - old[c]) * s[c];
+      square += (now[c] - old[c]) * (now[c] - old[c]);
+    }
+    CHECK(gain(loss.conjugate(old.data(), y) - loss.conjugate(now.data(), y), linear, square, q) > -1e-9);
+  }
+}
+
+template <AnyLoss... L>
+void check_all(List<L...>, const LossParameters& given) {
+  Draws draws;
+  (check(detail::make_loss<L>(given), draws), ...);
+}
+
+}  // namespace
+
+TEST(no_dual_step_lowers_the_dual) {
+  const std::vector<double> costs{0, 1, 2, 1, 0, 1, 3, 1, 0};
+  check_all(Losses{}, {0.1, 0, {}});
+  check_all(JointLosses{}, {0, 3, costs});
+}
