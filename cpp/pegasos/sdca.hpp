@@ -52,6 +52,7 @@ class DualSolver {
   DualFit run(const Report& report) {
     proofs_.report = report;
     const bool from_zero = std::all_of(state_.a.begin(), state_.a.end(), [](double a) { return a == 0; });
+    first_look_ = !from_zero && !o_.new_lam;  // perhaps it is solved already
     bool go_on = from_zero || (rebuild() && (!o_.new_lam || shorten<Rows, L>(inner_, loss_, state_.a, u_, watch_)));
     if (go_on && descent_pays()) go_on = descend();
     if (go_on && from_zero && o_.pegasos_first && state_.visits == 0) go_on = epoch(true);
@@ -109,7 +110,9 @@ class DualSolver {
     const double expected = now * (L::smooth ? fall : std::sqrt(fall));
     // With a free bias the estimate is that of the inner problem: worth a look once it is clearly below the whole gap.
     const double wanted = std::max(o_.tol, p_.free_bias ? 0.2 * std::min(proofs_.gap(), 1.0) : 0.0);
-    if (expected * trust_ > wanted && !(expected * least_trust <= wanted && certificate_is_due())) return true;
+    const bool due = first_look_ || (expected * least_trust <= wanted && certificate_is_due());
+    if (expected * trust_ > wanted && !due) return true;
+    first_look_ = false;
     // What a certificate of a joint loss sees fluctuates: one after every short epoch would cost more than they do.
     if (JointLoss<L> && !fit_.history.empty() && state_.visits - fit_.history.back().steps < p_.m() / 2) return true;
     std::vector<double> w = weights();
@@ -157,9 +160,11 @@ class DualSolver {
     if (!o_.second_order || fit_.converged || !switching_.asks(o_.tol)) return true;
     meter_.take(5 * double(state_.a.size()));
     const double price = second_order_.price(state_.a, false);
-    if (!switching_.accepts(price, o_.tol, epochs_left() * full_epoch()) ||
-        (price > Switching::unnoticed && !near(0.05)))
-      return true;
+    if (!given_up_ && switching_.gives_up(o_.tol, epochs_left() * full_epoch())) {
+      given_up_ = true;
+      return finish(weights(), false, switching_.last_budget());
+    }
+    if (!switching_.accepts(price, o_.tol) || (price > Switching::unnoticed && !near(0.05))) return true;
     return finish(weights(), false, switching_.budget(price));
   }
 
@@ -167,7 +172,7 @@ class DualSolver {
   void polish() {
     if (!o_.second_order || !o_.polish || at_floor_) return;
     if (second_order_.price(state_.a, true) > Switching::unnoticed || (!u_is_whole_ && !rebuild())) return;
-    finish(weights(), true, Switching::unnoticed);
+    finish(weights(), true, Switching::for_polish);
   }
 
   bool descent_pays() const { return o_.second_order && descent_.suits() && epochs_left() >= 4; }
@@ -259,7 +264,7 @@ class DualSolver {
   double certified_ = 0;  // operations until the last certificate
   double at_zero_ = -1;   // not known yet
   size_t epoch_ = 0;
-  bool at_floor_ = false, u_is_whole_ = true;
+  bool at_floor_ = false, u_is_whole_ = true, given_up_ = false, first_look_ = false;
 };
 
 }  // namespace pegasos

@@ -73,14 +73,12 @@ class SecondOrder {
     // The smaller the curvature, the nearer the answer and the harder the step: it falls as fast as steps stay easy.
     double curvature = L::smooth ? 0 : std::clamp(10 * best_, 1e-11, 10.0);
     bool path_left = path_possible();
+    const bool path_first = path_steps * path_step() <= newton_.cost(a) * rounds(false);
     const double path_cost = PreciseSystem<Rows>::cost(double(p_.m()), double(p_.rows.dim()));
     const auto tries = [&] { return best_ <= floor_ ? 0 : best_ <= 1e3 * floor_ ? 3 : 10; };
     for (int failures = 0; failures < tries() && (to_the_floor || !proofs_.fit.converged) && epochs_left() >= 5;) {
-      if (path_left &&
-          path_cost < (failures > 0          ? 3e7
-                       : best_ > 1e-6 * zero ? 3e5
-                                             : 0) &&
-          meter_.left() >= path_steps * path_step()) {
+      const double path_limit = failures > 0 ? 3e7 : path_first && best_ > 1e-6 * zero ? 3e5 : 0;
+      if (path_left && path_cost < path_limit && meter_.left() >= path_steps * path_step()) {
         path_left = false;
         if (!follow(w, a, zero)) return false;
         if (keep()) curvature = std::clamp(10 * best_, 1e-11, 10.0);
@@ -114,12 +112,12 @@ class SecondOrder {
 
  private:
   static constexpr double path_steps = 25;  // mostly
-  static constexpr int most_rounds = 20;  // of a proximal step: one that needs more is better taken with more curvature
+  static constexpr int most_rounds = 40;  // of a proximal step: one that needs more is better taken with more curvature
   static constexpr double pays = 0.3;     // of the gap left
 
-  // Newton steps of a phase. Measured on texts and small tables: smooth losses 4 to 10, others 10 to 60 in several
-  // proximal steps, a third of that where only the last digits are missing.
-  static double rounds(bool near) { return L::smooth ? 6 : (near ? 50 : 16); }
+  // Newton steps of a phase, in one or more proximal steps. Measured on texts and small tables: 2 to 10 for smooth
+  // losses, 8 to 30 for others, 25 to 70 for their last digits.
+  static double rounds(bool near) { return L::smooth ? 6 : !near ? 16 : JointLoss<L> ? 10 : 30; }
 
   double epochs_left() const { return o_.max_epochs - double(state_.visits) / double(p_.m()); }
 

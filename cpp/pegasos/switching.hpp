@@ -19,6 +19,8 @@ class Switching {
  public:
   // Work that nobody would notice: about a millisecond.
   static constexpr double unnoticed = 1e6;
+  // What the last digits may take where that is what they are expected to.
+  static constexpr double for_polish = 2.5 * unnoticed;
 
   explicit Switching(const Meter& meter) : meter_(meter) {}
 
@@ -55,24 +57,26 @@ class Switching {
   bool asks(double tol) const { return epochs() >= first_offer && rest(tol) > few_epochs * last_; }
 
   // Both are guesses: there must be a wide margin. What was lost to phases that did not get there has to be earned
-  // first. left: operations until max_epochs; where these will not do, any price is right.
+  // first.
   //
   // For a smaller tol an offer is worth more. So that a larger tol never takes longer, one that is declined for its
   // tol alone is accepted once a part of its price was spent on something else, unless the end is in sight.
-  bool accepts(double price, double tol, double left) {
+  bool accepts(double price, double tol) {
     price *= patience_;
     if (price <= unnoticed - phases_) return price <= rest(tol);
     if (epochs() < first_large_offer || phases_ > ascent()) return false;
-    if (price <= (price > ascent() ? worth : worth_known) * rest(tol) ||
-        (left < last_part * ascent() && rest(tol) > 2 * left))
-      return true;
+    if (price <= (price > ascent() ? worth : worth_known) * rest(tol)) return true;
     if (price > worth * rest(tiny)) return false;
     if (declined_ < 0) declined_ = ascent();
     return ascent() - declined_ >= worth * price && rest(tol) >= in_sight * price;
   }
 
+  // Whether the operations left until max_epochs will not do.
+  bool gives_up(double tol, double left) const { return left < last_part * ascent() && rest(tol) > 2 * left; }
+  double last_budget() const { return std::max(10 * ascent(), 1000 * unnoticed); }
+
   // For a phase of this price: the guess may be wrong by that much.
-  double budget(double price) const { return std::max(2 * patience_ * price, unnoticed); }
+  double budget(double price) const { return std::max(3 * patience_ * price, unnoticed); }
 
  private:
   double ascent() const { return meter_.spent() - phases_; }
