@@ -10,13 +10,15 @@ import numpy as np
 from ._kernel_block import Block
 from ._kernel_cache import Index
 from ._kernel_problem import Enough, Journal, KernelProblem, Point
+from ._kernel_whole import Whole
 from ._problem import Fit, Floats, Memory, Start, Stop
 
 _SAMPLE = 1000  # rows of the first guess at least
 _GUESS, _ROUNDS = 1e-3, 3  # how exactly the guess is solved; after so many rounds it is good enough as it is
 _NEAR = 0.1  # of the margin: a row so near to where it would matter belongs to the working set
 _WHOLE = 4000  # problems up to this size are one working set
-_POLISHED = 1000  # problems up to this size are solved to the rounding floor
+_POLISHED = 1000  # rows at most: beyond, digits after those of tol are nobody's
+_RESERVE = {False: 0.95, True: 0.2}  # of tol: the second leaves room for what rounding float32 kernel values may add
 
 
 class KernelAscent:
@@ -71,37 +73,50 @@ class KernelAscent:
 class KernelAuto(KernelAscent):
     """Solves the dual on the rows that violate it most, or nearly so, until no row does."""
 
+    def __init__(self, polish: bool = True, share: float = 1.0) -> None:
+        """share: of the time for polishing that all fits of a model have together."""
+        self.polish, self.share = polish, share
+
     def _run(self, problem: KernelProblem, stop: Stop, journal: Journal, seed: int, steps: int) -> None:
-        whole = problem.m <= min(_WHOLE, problem.matrix.largest_block)
-        small = problem.m <= _POLISHED and whole
-        if not whole and not self.point.a.any():
+        if problem.m <= min(_WHOLE, problem.matrix.largest_block):
+            return self._run_whole(Whole(self.point, journal, seed), journal, steps)
+        if not self.point.a.any():
             self._guess(problem, journal, seed)
         rounds, rng = 0, np.random.default_rng(seed + 1)
-        while True:
-            enough = self._note(journal, steps)
-            if (enough and not small) or self.visits >= stop.max_epochs * problem.m:
-                return
+        while not self._note(journal, steps) and self.visits < stop.max_epochs * problem.m:
             rounds += 1
-            chosen = problem.existing if whole else self._choose(problem, rng)
-            target = 1e-16 * problem.at_zero if small else max(0.05 * self.point.disagreement(), 0.2 * journal.tol)
+            target = max(0.05 * self.point.disagreement(), 0.2 * journal.tol)
+            chosen = self._choose(problem, rng)
             if not self._solve_block(Block(self.point, chosen, journal, seed + 1000 * rounds), target):
                 return
-            if small:
-                self._note(journal, steps)
-                return
+
+    def _run_whole(self, whole: Whole, journal: Journal, steps: int) -> None:
+        """Everything is in one block: native code takes it to tol, or as far as it goes."""
+        begun = self.visits
+
+        def note() -> bool:
+            self.visits = begun + whole.block.visits
+            self.point, objective, dual = whole.point()
+            return journal.note(steps + self.visits, objective, dual, self.point.disagreement())
+
+        target = _RESERVE[whole.problem.matrix.is_coarse] * journal.tol
+        try:
+            while True:
+                more = whole.advance(target)
+                enough = note()
+                if enough or not more:
+                    break
+                target = min(target, 0.5 * journal.tol) if whole.block.gap() <= target else target
+            polishes = self.polish and enough and whole.problem.m <= _POLISHED and not whole.problem.matrix.is_coarse
+            if polishes and whole.polish(self.share):
+                note()
+        except (Enough, KeyboardInterrupt):
+            self.visits, self.point = begun + whole.block.visits, whole.point()[0]  # how far it has come
+            raise
 
     def _solve_block(self, block: Block, target: float) -> bool:
         """Whether anything has moved."""
-        try:
-            block.solve(target)
-        except (Enough, KeyboardInterrupt):
-            if len(block.chosen) == block.problem.m:  # all rows are in it: keep how far it has come
-                block.problem.matrix.poll = lambda: None
-                self._take(block)
-            raise
-        return self._take(block)
-
-    def _take(self, block: Block) -> bool:
+        block.solve(target)
         self.visits += block.visits
         change = block.reached() - self.point.a[block.chosen]
         moved = np.flatnonzero(change)

@@ -58,6 +58,12 @@ class KernelMatrix:
         self._here = np.empty(0, np.intp)
 
     @property
+    def length(self) -> float:
+        """Numbers in a row, on average."""
+        X = self.rows.X
+        return X.nnz / max(1, self.m) if sp.issparse(X) else float(X.shape[1])
+
+    @property
     def is_coarse(self) -> bool:
         """Whether more digits are to be had."""
         return self.dtype == np.float32
@@ -100,6 +106,8 @@ class KernelMatrix:
 
     def next_square(self, chosen: Index) -> tuple[Index, NDArray[Any]]:
         """The rows in an order that leaves those of the last square in their places, and K in that order."""
+        if np.array_equal(chosen, self._here):
+            return self._here, self._room(len(chosen))
         stays = np.isin(self._here, chosen, assume_unique=True)
         n, last = len(chosen), len(self._here)
         if 2 * stays.sum() < n or len(self._space) < n:

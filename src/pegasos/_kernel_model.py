@@ -90,8 +90,8 @@ class KernelModel(LinearModel):
 
     def _solve_kernel(self, problem: KernelProblem, names: list[str], stop: Stop) -> list[Fit]:
         """One fit, or one for each named class against the rest; they share the kernel rows."""
-        solver = self._method(problem, stop)
         positives = list(range(len(names))) if len(names) > 1 else [1]
+        solver = self._method(problem, stop, len(positives))
         starts = self._starts_of(problem, len(positives))
         progress = Progress(self, names)
         # Threads are ours, each with a product of its own: those inside of BLAS wait for each other at every turn.
@@ -100,13 +100,15 @@ class KernelModel(LinearModel):
         progress.finish()
         return fits
 
-    def _method(self, problem: KernelProblem, stop: Stop) -> Any:
+    def _method(self, problem: KernelProblem, stop: Stop, n_models: int) -> Any:
         given = solver_of(self.solver)
         given.check(problem, stop)
         if isinstance(given, Pegasos):
             refusals(given)
             return KernelPegasos(given)
-        return KernelSDCA(given.sampling, bool(given.shrinking)) if isinstance(given, SDCA) else KernelAuto()
+        if isinstance(given, SDCA):
+            return KernelSDCA(given.sampling, bool(given.shrinking))
+        return KernelAuto(bool(getattr(given, "polish", True)), 1 / n_models)
 
     def _starts_of(self, problem: KernelProblem, n_models: int) -> list[Start]:
         zero = np.zeros(problem.matrix.m + 1)

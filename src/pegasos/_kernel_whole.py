@@ -1,0 +1,71 @@
+"""Problems whose kernel matrix is at hand: from any point to the certificate in native code, with as little as possible
+around it. A fit of 200 rows takes about a millisecond, most of it to validate and to set up.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ._kernel_block import Block
+from ._kernel_problem import Journal, Point
+from ._problem import Floats
+
+_MILLISECOND = 2.5e6  # multiplications, about
+_STEPS = 2.0  # proximal steps that a polish takes, mostly
+_VALUE = 4.0  # what a kernel value costs beside its products, which are an eighth of a multiplication each
+
+
+class Whole:
+    """All rows of positive weight as one block."""
+
+    def __init__(self, point: Point, journal: Journal, seed: int) -> None:
+        self.problem, self.journal = point.problem, journal
+        matrix, known = point.problem.matrix, point.problem.matrix.evaluations
+        self.block = Block(point, point.problem.existing, journal, seed)
+        each = _VALUE + matrix.kernel.effort * matrix.length / 8
+        self._spent = each * (matrix.evaluations - known)
+
+    def point(self) -> tuple[Point, float, float]:
+        """What was reached, with f(w) and the dual value of exactly that."""
+        block, problem = self.block, self.problem
+        a, g, options = block.a.copy(), np.empty(len(block.a)), block.options(0.0)
+        b, objective, dual, _ = block.labelled.prove(block.K, problem.offset, block.p, a, g, options, block.b)
+        lam = problem.lam
+        point = Point(problem, self._of_all(a), self._of_all(g), b if problem.free_bias else 0.0)
+        return point, lam * objective, lam * dual if problem.matrix.psd else np.nan
+
+    def _of_all(self, values: Floats) -> Floats:
+        block, m = self.block, self.problem.matrix.m
+        every = np.zeros(m)
+        every[block.chosen] = values
+        return every
+
+    def advance(self, target: float) -> bool:
+        """A few tenths of a second nearer to a gap of target; whether there is more to do."""
+        block = self.block
+        end = block.climb(block.options(target))
+        if end == "second order":
+            forward = block.newton()
+            self._stalled = 0 if forward else self._stalled + 1
+            end = "spent" if self._stalled < 3 and block.gap() > target else "stalled"
+        done = block.visits >= self.journal.most_epochs * self.problem.m
+        return end == "spent" and not done
+
+    _stalled = 0
+
+    def polish(self, share: float) -> bool:
+        """Go on to the rounding floor, if that costs no more than the fit so far, or that share of a millisecond: by
+        what it will probably cost, and by a budget. Whether anything was gained.
+        """
+        block, allowed = self.block, max(self._spent + self.block.work, share * _MILLISECOND)
+        options = block.options(1e-16 * self.problem.at_zero)
+        parts = (block.K, self.problem.offset, block.p, block.a, block.score)
+        if _STEPS * block.labelled.polish_cost(*parts, options) > allowed:
+            return False
+        before, gap = (block.a.copy(), block.score.copy(), block.b), block.gap()
+        options.budget, options.newton_first = allowed, True
+        block.climb(options)
+        if block.gap() < gap:
+            return True
+        block.a, block.score, block.b = before
+        return False
