@@ -67,11 +67,11 @@ class BlockSolver {
     }
   }
 
-  // What a proximal step costs: eight systems, their products and line searches.
+  // What a proximal step costs: some systems, more where rows jump between bounds, their products and line searches.
   double newton_cost() {
     const auto n = double(free_rows());
     const double cube = n * n * n / (n > double(o_.terms.most_free) ? 24 : 6);  // LAPACK does four where we do one
-    return 8 * (cube + 4 * n * n + 2 * double(K_.n) * n + 10 * loss_cost * double(K_.n));
+    return (PiecewiseLinear<L> ? 8 : 4) * (cube + 4 * n * n + 2 * double(K_.n) * n + 10 * loss_cost * double(K_.n));
   }
 
  private:
@@ -189,7 +189,7 @@ class BlockSolver {
     // rho follows the gradient that is left on the free rows: they then stay free, whatever the rank of K.
     const double typical = o_.terms.typical;
     Proximal<T, L> step(K_, loss_, b_, o_.terms, hold_ * std::min(std::max(4 * left_, 1e-13 * typical), typical));
-    step.run(std::min(o_.budget - done_.work, 2 * newton_cost()), watch_);
+    step.run(std::min(o_.budget - done_.work, 4 * newton_cost()), watch_);
     std::vector<double> a(b_.a.size()), rest(a.size()), due(a.size());
     for (size_t i = 0; i < a.size(); ++i) {
       a[i] = loss_.feasible(step.x[i] / b_.p[i], b_.y[i]);

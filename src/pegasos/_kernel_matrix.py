@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from ._kernel_cache import Index, RowCache, untouched
+from ._kernel_cache import Index, RowCache, touched
 from ._kernel_tiles import Look, each_piece
 from ._problem import Floats
 from .kernels import Kernel, Rows
@@ -36,12 +36,14 @@ class KernelMatrix:
         Called between tiles; what it raises stops the work.
     """
 
+    poll: Callable[[], None]
+
     def __init__(self, kernel: Kernel, X: Any, dtype: Any, cache_mb: float, threads: int = 1) -> None:
         self.kernel, self._given = kernel, X
         self.m = int(X.shape[0])
         self.evaluations = 0
         self.psd = kernel.is_psd(X)
-        self.poll: Callable[[], None] = lambda: None
+        self.poll = no_poll
         self.threads = threads
         self._n_bytes = cache_mb * 1e6
         self._use(np.dtype(dtype))
@@ -100,7 +102,7 @@ class KernelMatrix:
         self._here = chosen[:0]  # until it is whole
         K = self._room(len(chosen))
         for i in range(0, len(chosen), _COLUMNS):  # half of the values are computed, the others are the same
-            self._mirror(K, chosen, np.arange(i, min(i + _COLUMNS, len(chosen))), i)
+            self._stripe(K, chosen, slice(i, min(i + _COLUMNS, len(chosen))))
         self._here = chosen
         return self._checked(K, chosen)
 
@@ -131,8 +133,22 @@ class KernelMatrix:
     def _room(self, n: int) -> NDArray[Any]:
         """The corner of n rows. Memory touched for the first time costs more than the values in it: it is kept."""
         if len(self._space) < n:
-            self._space = untouched((max(n, min(self.m, self.largest_block)),) * 2, self.dtype)
+            self._space = touched((max(n, min(self.m, self.largest_block)),) * 2, self.dtype)
         return self._space[:n, :n]
+
+    def _stripe(self, K: NDArray[Any], rows: Index, new: slice) -> None:
+        """Compute K of neighbouring rows with each other and with those after them. Slices are copied twice as fast as
+        lines by number.
+        """
+
+        def put(lines: slice, columns: slice, values: NDArray[Any]) -> None:
+            mine = slice(new.start + lines.start, new.start + lines.stop)
+            place = slice(new.start + columns.start, new.start + columns.stop)
+            K[mine, place] = values
+            if place.start >= new.stop:
+                K[place, mine] = values.T
+
+        self._each_tile(rows[new], len(rows) - new.start, lambda columns: rows[new.start :][columns], put)
 
     def _mirror(self, K: NDArray[Any], rows: Index, new: Index, first: int) -> None:
         """Compute K of the new ones among the rows with those from `first` on.
@@ -218,6 +234,10 @@ class KernelMatrix:
 
             each_piece(n, _COLUMNS, self.threads, work, self.poll)
         self.evaluations += len(left) * n
+
+
+def no_poll() -> None:
+    """Nobody wants to stop."""
 
 
 def _lines(kernel: Kernel, X: Any) -> int:

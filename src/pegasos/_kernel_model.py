@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from . import _core, kernels
 from ._kernel_auto import KernelAuto
 from ._kernel_blas import single_blas
-from ._kernel_matrix import KernelMatrix
+from ._kernel_matrix import KernelMatrix, no_poll
 from ._kernel_pegasos import KernelPegasos, refusals
 from ._kernel_problem import KernelProblem
 from ._kernel_sdca import KernelSDCA
@@ -98,6 +98,7 @@ class KernelModel(LinearModel):
         with single_blas():
             fits = solve_each(problem, positives, solver, stop, starts, _seed(self.random_state), 1, progress.report_of)
         progress.finish()
+        problem.matrix.poll = no_poll  # it has a way to the matrix, whose memory would have to wait for the collector
         return fits
 
     def _method(self, problem: KernelProblem, stop: Stop, n_models: int) -> Any:

@@ -11,7 +11,7 @@ from ._kernel_problem import Journal, Point
 from ._problem import Floats
 
 _MILLISECOND = 2.5e6  # multiplications, about
-_STEPS = 2.0  # proximal steps that a polish takes, mostly
+_STEPS = 4.0  # proximal steps that a polish takes, mostly
 _VALUE = 4.0  # what a kernel value costs beside its products, which are an eighth of a multiplication each
 
 
