@@ -61,7 +61,7 @@ class BlockSolver {
       if (done_.work >= o_.budget || double(done_.visits) >= o_.visits) return ended(End::spent);
       stalled = done_.gap > 0.9 * best && !forward ? stalled + 1 : 0;
       best = std::min(best, done_.gap);
-      if (stalled >= (best < o_.floor ? 3 : 12)) return ended(End::stalled);
+      if (stalled >= (best < o_.floor ? 3 : 24)) return ended(End::stalled);
       newton = newton ? forward && o_.newton_first : crawls(before);
       before = done_.gap;
     }
@@ -208,7 +208,7 @@ class BlockSolver {
     }
     if (!(now < done_.gap) && !(gain > 0)) {
       hold_ *= 10;
-      patience_ *= 4;
+      if constexpr (PiecewiseLinear<L>) patience_ *= 4;  // greedy steps get there, too; sweeps may not
       return false;
     }
     hold_ = std::max(1.0, hold_ / 3);
