@@ -37,6 +37,7 @@ class KernelMatrix:
     """
 
     poll: Callable[[], None]
+    _fine: KernelMatrix | None = None
 
     def __init__(self, kernel: Kernel, X: Any, dtype: Any, cache_mb: float, threads: int = 1) -> None:
         self.kernel, self._given = kernel, X
@@ -45,19 +46,29 @@ class KernelMatrix:
         self.psd = kernel.is_psd(X)
         self.poll = no_poll
         self.threads = threads
-        self._n_bytes = cache_mb * 1e6
+        self.n_bytes = cache_mb * 1e6
         self._use(np.dtype(dtype))
 
     def _use(self, dtype: np.dtype[Any]) -> None:
         """Values of this type from now on; nothing is known yet."""
-        self.dtype = dtype
-        self.rows = self.kernel.prepare(_working(self.kernel, self._given, dtype, self._n_bytes))
-        self.largest_block = max(64, int(np.sqrt(_BLOCK_SHARE * self._n_bytes / dtype.itemsize)))
-        self.cache = RowCache(self.m, dtype, (1 - _BLOCK_SHARE) * self._n_bytes)
+        self.rows = self.kernel.prepare(_working(self.kernel, self._given, dtype, self.n_bytes))
         self.diagonal: Floats = self.kernel.diagonal(self.rows).astype(np.float64)
+        self._start(dtype, 1 - _BLOCK_SHARE)
+
+    def _start(self, dtype: np.dtype[Any], share: float) -> None:
+        """Nothing is known yet. share: of the memory, for kernel rows."""
+        self.dtype = dtype
+        self.largest_block = max(64, int(np.sqrt(_BLOCK_SHARE * self.n_bytes / dtype.itemsize)))
+        self.cache = RowCache(self.m, dtype, share * self.n_bytes)
         self._lines = _lines(self.kernel, self.rows.X)
         self._space = np.empty((0, 0), dtype)  # of the block, whose lines are rows `_here`
         self._here = np.empty(0, np.intp)
+
+    def in_float64(self) -> KernelMatrix:
+        """The same with all digits; it is made once."""
+        if self._fine is None:
+            self._fine = KernelMatrix(self.kernel, self._given, np.float64, self.n_bytes / 1e6, self.threads)
+        return self._fine
 
     @property
     def length(self) -> float:

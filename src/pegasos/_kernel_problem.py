@@ -14,7 +14,8 @@ import numpy as np
 from . import _core
 from ._kernel_cache import Index
 from ._kernel_matrix import KernelMatrix
-from ._problem import Fit, Floats, Memory, Problem, Stop
+from ._pairs import pairs_of
+from ._problem import Fit, Floats, Memory, Problem, Stop, Weights
 
 _LOOKED_AT = 64  # rows tell how large rounding errors are
 _NEARLY = 0.01  # of the margin: rounding may make a loss of what is none
@@ -29,6 +30,7 @@ class KernelProblem(Problem):
 
     matrix: KernelMatrix = field(kw_only=True)
     scale: float = 1.0  # of all p; above 1 where a sample stands for all rows
+    in_pairs: int = 0  # the number of classes where each is fitted against each other one, not against the rest
 
     @cached_property
     def y(self) -> Floats:
@@ -54,6 +56,15 @@ class KernelProblem(Problem):
         """The rows of positive weight."""
         listed = self.weights.listed
         return np.arange(self.matrix.m) if listed is None else listed.astype(np.intp)
+
+    def best_constants(self) -> Floats:
+        """As for any problem; of every pair where there are pairs."""
+        if not self.in_pairs:
+            return super().best_constants()
+        s = np.ones(self.matrix.m) if self.weights.s is None else self.weights.s
+        masks = [(pair[1], np.where(np.isin(self.labels, pair), s, 0.0)) for pair in pairs_of(self.in_pairs)]
+        parts = [(k, Weights.of(mine, len(mine))) for k, mine in masks if mine.any()]
+        return np.array([replace(self, weights=w, positive=k).native().best_constant() for k, w in parts])
 
     @property
     def offset(self) -> float:
