@@ -61,7 +61,7 @@ nb::tuple prove_block(const PyLabelled& rows, Corner<T> K, double offset, Vec<do
   const BlockState state = state_of(rows, p, a, score);
   Proven found{};
   rows.visit([&](const auto& loss) { found = prove(block, loss, state, options.terms, guess); });
-  return nb::make_tuple(found.b, found.objective, found.dual, found.disagreement);
+  return nb::make_tuple(found.b, found.objective, found.dual, found.disagreement, found.zero);
 }
 
 template <class T>

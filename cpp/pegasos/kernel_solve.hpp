@@ -244,6 +244,7 @@ void balance(const L& loss, const BlockState& b, double typical) {
 
 struct Proven {
   double b, objective, dual, disagreement;
+  double zero;  // the objective of w = 0, with the best b where it is free
 };
 
 // The certificate of a block that is the whole problem, all of it divided by lam: with the best b where it is free,
@@ -259,17 +260,21 @@ Proven prove(const KernelBlock<T>& K, const L& loss, const BlockState& state, co
     if (x != 0) plain.add(x, i, 0, K.n, state.score);
     sum += x;
   }
-  Proven out{K.offset * sum, 0, 0, 0};
+  Proven out{K.offset * sum, 0, 0, 0, 0};
+  double constant = 0;
   if (terms.free_bias) {
     std::vector<Scored> all(state.a.size());
     for (size_t i = 0; i < all.size(); ++i) all[i] = {state.score[i], state.y[i], state.p[i]};
     out.b = best_bias(loss, all, guess);
+    for (Scored& each : all) each.score = 0;
+    constant = best_bias(loss, all, 0.0);
   }
   double square = terms.free_bias ? 0.0 : out.b * out.b;
   for (size_t i = 0; i < state.a.size(); ++i) {
     const double score = state.score[i] + out.b, p = state.p[i], a = state.a[i];
     square += p * a * state.score[i];
     out.objective += p * loss.value(score, state.y[i]);
+    out.zero += p * loss.value(constant, state.y[i]);
     out.dual -= p * loss.conjugate(a, state.y[i]);
     out.disagreement += p * row_gap(loss, a, score, state.y[i]);
   }

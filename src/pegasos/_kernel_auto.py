@@ -27,6 +27,7 @@ class KernelAscent:
     def solve(self, problem: KernelProblem, stop: Stop, start: Start, seed: int) -> Fit:
         journal = Journal(problem, stop)
         self.visits, self.point = 0, Point(problem, np.zeros(problem.matrix.m), np.zeros(problem.matrix.m))
+        self.zero = -np.inf  # the objective of zero, or less
         error = 0.0  # of float32 kernel values
         try:
             if start.memory is not None and start.memory.dual is not None:
@@ -54,6 +55,8 @@ class KernelAscent:
 
     def _or_zero(self, problem: KernelProblem, journal: Journal, steps: int) -> Point:
         """The point reached, or zero if that is better, which happens far from the optimum."""
+        if journal.lines and journal.lines[-1][2] <= self.zero:
+            return self.point
         zero, objective, dual = Point(problem, np.zeros(problem.matrix.m), np.zeros(problem.matrix.m)).certified()
         if not problem.matrix.psd or not journal.lines or not journal.lines[-1][2] > objective:
             return self.point
@@ -96,8 +99,9 @@ class KernelAuto(KernelAscent):
 
         def note() -> bool:
             self.visits = begun + whole.block.visits
-            self.point, objective, dual = whole.point()
-            return journal.note(steps + self.visits, objective, dual, self.point.disagreement())
+            self.point, found = whole.point()
+            self.zero = found.zero
+            return journal.note(steps + self.visits, found.objective, found.dual, found.disagreement)
 
         target = _RESERVE[whole.problem.matrix.is_coarse] * journal.tol
         try:

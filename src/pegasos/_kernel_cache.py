@@ -16,9 +16,9 @@ Index = NDArray[np.intp]
 _GROUP = 256
 
 
-_KEPT = 32_000_000  # bytes: the matrix of 2,000 rows in float64
+_KEPT = 40_000_000  # bytes: the matrix of 2,000 rows in float64, and a smaller one
 _lock = Lock()
-_spare = np.empty(0, np.uint8)
+_kept: list[mmap.mmap] = []
 
 
 def untouched(shape: tuple[int, int], dtype: Any) -> NDArray[Any]:
@@ -28,22 +28,35 @@ def untouched(shape: tuple[int, int], dtype: Any) -> NDArray[Any]:
     size = shape[0] * shape[1] * np.dtype(dtype).itemsize
     if size < 1_000_000 or not hasattr(mmap, "MAP_PRIVATE"):
         return np.empty(shape, dtype)
-    return np.frombuffer(mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS), dtype).reshape(shape)
+    return np.frombuffer(_pages(size), dtype).reshape(shape)
+
+
+def _pages(size: int) -> mmap.mmap:
+    return mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
 
 
 def touched(shape: tuple[int, int], dtype: Any) -> NDArray[Any]:
-    """The same for an array that will be filled, in the memory of the last one, if it was small and nobody looks at it
-    any more: memory touched for the first time costs more than the values in it, in the tenth fit as in the first
-    (digits, 1,797 rows: 24 of 60 ms).
+    """The same for an array that will be filled, in memory of an earlier one at which nobody looks any more: memory
+    touched for the first time costs more than the values in it, in the tenth fit as in the first (digits, 1,797 rows:
+    24 of 60 ms). A few small pieces are kept.
     """
-    global _spare
-    size = shape[0] * shape[1] * np.dtype(dtype).itemsize
-    if size > _KEPT:
+    count, size = shape[0] * shape[1], shape[0] * shape[1] * np.dtype(dtype).itemsize
+    if not 1_000_000 <= size <= _KEPT or not hasattr(mmap, "MAP_PRIVATE"):
         return untouched(shape, dtype)
     with _lock:
-        if size > len(_spare) or sys.getrefcount(_spare) > 2:  # here, and where it is counted
-            _spare = untouched((size, 1), np.uint8)[:, 0]
-        return _spare[:size].view(dtype).reshape(shape)
+        fitting = [i for i in range(len(_kept)) if len(_kept[i]) >= size and _is_free(i)]
+        if fitting:
+            return np.frombuffer(_kept[min(fitting, key=lambda i: len(_kept[i]))], dtype, count).reshape(shape)
+        _kept.append(_pages(size))
+        found = np.frombuffer(_kept[-1], dtype, count).reshape(shape)
+        while sum(map(len, _kept)) > _KEPT:
+            _kept.pop(next((i for i in range(len(_kept)) if _is_free(i)), 0))
+        return found
+
+
+def _is_free(i: int) -> bool:
+    """Every array in it holds it; two references are left when there is none: that of the list, and that of the count."""
+    return sys.getrefcount(_kept[i]) <= 2
 
 
 class RowCache:

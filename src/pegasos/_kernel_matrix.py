@@ -119,6 +119,8 @@ class KernelMatrix:
 
     def next_square(self, chosen: Index) -> tuple[Index, NDArray[Any]]:
         """The rows in an order that leaves those of the last square in their places, and K in that order."""
+        if not len(self._here):
+            return chosen, self.square(chosen)
         if np.array_equal(chosen, self._here):
             return self._here, self._room(len(chosen))
         stays = np.isin(self._here, chosen, assume_unique=True)

@@ -78,7 +78,8 @@ class KernelModel(LinearModel):
         if kernel.name == "precomputed":
             _check_square(X)
         dtype: type[np.floating[Any]] = np.float64
-        if len(problem.labels) > _EXACT and self.tol >= kernel.coarseness(X) / (problem.lam * np.sqrt(problem.m)):
+        size = np.sort(np.bincount(problem.labels))[-2:].sum() if in_pairs else len(problem.labels)
+        if size > _EXACT and self.tol >= kernel.coarseness(X) / (problem.lam * np.sqrt(problem.m)):
             dtype = np.float32
         matrix = KernelMatrix(kernel, X, dtype, float(self.cache_mb), _threads(self.n_jobs))
         with np.errstate(over="ignore"):

@@ -22,10 +22,13 @@ from ._problem import Fit, Floats, Memory, Start, Stop, Weights
 
 _SHARED = 0.2  # of the memory: for what pairs have in common
 _ROWS = 0.6  # for kernel rows of pairs that are too large to be one block
+_STRIP = 16e6  # bytes: so many values of a class with those after it are computed at once, which saves calls
 
 
 class Classes:
-    """The rows of every class, and their kernel values with each other, as long as memory allows."""
+    """The rows of every class, and their kernel values with each other, if memory allows. To keep those of all rows would
+    save no more of them, and cost memory that is touched for the first time.
+    """
 
     def __init__(self, matrix: KernelMatrix, codes: Codes, existing: Index, n_classes: int) -> None:
         self.matrix = matrix
@@ -33,6 +36,18 @@ class Classes:
         size = sum(len(rows) ** 2 for rows in self.rows) * matrix.dtype.itemsize
         self.shares = size <= _SHARED * matrix.n_bytes
         self._known: dict[int, NDArray[Any]] = {}
+        self._strip: dict[tuple[int, int], NDArray[Any]] = {}
+
+    def across(self, i: int, k: int) -> NDArray[Any]:
+        """Kernel values of two classes. Those of the pairs that come next are computed with them."""
+        if (i, k) not in self._strip:
+            ends = np.cumsum([len(rows) for rows in self.rows[k:]])
+            fits = ends * len(self.rows[i]) * self.matrix.dtype.itemsize <= _STRIP
+            n = max(1, int(fits.sum()))
+            values = self.matrix.block(self.rows[i], np.concatenate(self.rows[k : k + n]))
+            parts = np.split(values, ends[: n - 1], axis=1)
+            self._strip = {(i, k + j): part for j, part in enumerate(parts)}
+        return self._strip[i, k]
 
     def values(self, k: int) -> NDArray[Any]:
         """Kernel values of a class with itself."""
@@ -70,7 +85,7 @@ class PairMatrix(KernelMatrix):
         first, second = (self._classes.values(k) for k in self._pair)
         n = len(first)
         K[:n, :n], K[n:, n:] = first, second
-        across = self.block(chosen[:n], chosen[n:])
+        across = self._classes.across(*self._pair)
         K[:n, n:], K[n:, :n] = across, across.T
         self._here = chosen
         return self._checked(K, chosen)
@@ -95,6 +110,7 @@ class PairSolver:
             memory = replace(memory, dual=memory.dual[rows])
         fit = self._solver.solve(self._part(problem, matrix), stop, replace(start, memory=memory), seed)
         problem.matrix.evaluations += matrix.evaluations
+        matrix.poll = no_poll  # it has a way to the matrix, whose memory would have to wait for the collector
         fit.w = np.append(_spread(fit.w[:-1], rows, m), fit.w[-1])
         if fit.memory is not None:
             fit.memory = _remembered(fit.memory, rows, m)

@@ -49,7 +49,8 @@ class KernelProblem(Problem):
 
     @cached_property
     def p(self) -> Floats:
-        return self.scale * np.broadcast_to(self.per_dual(self.lam), self.matrix.m).astype(np.float64)
+        each = self.per_dual(self.lam)
+        return np.full(self.matrix.m, self.scale * each) if isinstance(each, float) else self.scale * each
 
     @cached_property
     def existing(self) -> Index:
@@ -134,8 +135,8 @@ class Point:
         left as a reserve.
         """
         problem, matrix = self.problem, self.problem.matrix
-        moved = np.flatnonzero(problem.p * self.a)
-        if not matrix.is_coarse or not len(moved):
+        moved = np.flatnonzero(problem.p * self.a) if matrix.is_coarse else ()
+        if not len(moved):
             return 0.0
         s = problem.p * problem.lam
         values, score = problem.labelled.values, self.scores

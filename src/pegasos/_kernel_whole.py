@@ -4,6 +4,8 @@ around it. A fit of 200 rows takes about a millisecond, most of it to validate a
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from ._kernel_block import Block
@@ -15,6 +17,15 @@ _STEPS = 4.0  # proximal steps that a polish takes, mostly
 _VALUE = 4.0  # what a kernel value costs beside its products, which are an eighth of a multiplication each
 
 
+class Certificate(NamedTuple):
+    """f(w), the dual value, what `Point.disagreement` says, and the objective of w = 0."""
+
+    objective: float
+    dual: float
+    disagreement: float
+    zero: float
+
+
 class Whole:
     """All rows of positive weight as one block."""
 
@@ -24,20 +35,22 @@ class Whole:
         self.block = Block(point, point.problem.existing, journal, seed)
         each = _VALUE + matrix.kernel.effort * matrix.length / 8
         self._spent = each * (matrix.evaluations - known)
+        self._plain = self.block.options(0.0)
 
-    def point(self) -> tuple[Point, float, float]:
-        """What was reached, with f(w) and the dual value of exactly that."""
+    def point(self) -> tuple[Point, Certificate]:
+        """What was reached, and the certificate of exactly that."""
         block, problem = self.block, self.problem
-        a, g, options = block.a.copy(), np.empty(len(block.a)), block.options(0.0)
-        b, objective, dual, _ = block.labelled.prove(block.K, problem.offset, block.p, a, g, options, block.b)
-        lam = problem.lam
+        a, g = block.a.copy(), np.empty(len(block.a))
+        b, *found = block.labelled.prove(block.K, problem.offset, block.p, a, g, self._plain, block.b)
+        objective, dual, disagreement, zero = (problem.lam * value for value in found)
         point = Point(problem, self._of_all(a), self._of_all(g), b if problem.free_bias else 0.0)
-        return point, lam * objective, lam * dual if problem.matrix.psd else np.nan
+        return point, Certificate(objective, dual if problem.matrix.psd else np.nan, disagreement, zero)
 
     def _of_all(self, values: Floats) -> Floats:
-        block, m = self.block, self.problem.matrix.m
-        every = np.zeros(m)
-        every[block.chosen] = values
+        if len(values) == self.problem.matrix.m:
+            return values
+        every = np.zeros(self.problem.matrix.m)
+        every[self.block.chosen] = values
         return every
 
     def advance(self, target: float) -> bool:
