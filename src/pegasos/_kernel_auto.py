@@ -17,6 +17,8 @@ _SAMPLE = 1000  # rows of the first guess at least
 _GUESS, _ROUNDS = 1e-3, 3  # how exactly the guess is solved; after so many rounds it is good enough as it is
 _NEAR = 0.1  # of the margin: a row so near to where it would matter belongs to the working set
 _WHOLE = 4000  # problems up to this size are one working set
+_GREEDY_WHOLE = 10_000  # the same where greedy steps solve it: measured 1 to 9 times faster than working sets up to here
+_SHARED_WHOLE = 15_000  # the same for several problems on one matrix
 _POLISHED = 1000  # rows at most: beyond, digits after those of tol are nobody's
 _RESERVE = {False: 0.95, True: 0.2}  # of tol: the second leaves room for what rounding float32 kernel values may add
 
@@ -81,7 +83,7 @@ class KernelAuto(KernelAscent):
         self.polish, self.share = polish, share
 
     def _run(self, problem: KernelProblem, stop: Stop, journal: Journal, seed: int, steps: int) -> None:
-        if problem.m <= min(_WHOLE, problem.matrix.largest_block):
+        if problem.m <= min(self._whole(problem), problem.matrix.largest_whole):
             return self._run_whole(Whole(self.point, journal, seed), journal, steps)
         if not self.point.a.any():
             self._guess(problem, journal, seed)
@@ -92,6 +94,12 @@ class KernelAuto(KernelAscent):
             chosen = self._choose(problem, rng)
             if not self._solve_block(Block(self.point, chosen, journal, seed + 1000 * rounds), target):
                 return
+
+    def _whole(self, problem: KernelProblem) -> int:
+        """So many rows may be one block."""
+        if not problem.is_piecewise_linear:
+            return _WHOLE
+        return _SHARED_WHOLE if self.share < 1 else _GREEDY_WHOLE
 
     def _run_whole(self, whole: Whole, journal: Journal, steps: int) -> None:
         """Everything is in one block: native code takes it to tol, or as far as it goes."""

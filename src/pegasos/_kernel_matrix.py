@@ -18,6 +18,7 @@ _LINES, _COLUMNS = 1024, 512  # of a tile: it stays in the processor's cache bet
 _GROUPS = 4  # of lines for which the rows in the columns are fetched once
 _SUMMED = 256  # values that float32 may add up
 _BLOCK_SHARE = 0.2  # of the memory is for the block being solved, the rest for kernel rows
+_WHOLE_SHARE = 0.9  # for a block that is the whole problem: it needs no other kernel rows
 _DENSE_SHARE = 0.4  # on top of it, at most, for sparse rows written out
 _LONG = 32  # features that make it worth a thought whether rows should be sparse
 _FULL = 0.25  # of the values not zero: dense products are faster
@@ -59,6 +60,7 @@ class KernelMatrix:
         """Nothing is known yet. share: of the memory, for kernel rows."""
         self.dtype = dtype
         self.largest_block = max(64, int(np.sqrt(_BLOCK_SHARE * self.n_bytes / dtype.itemsize)))
+        self.largest_whole = int(np.sqrt(_WHOLE_SHARE * self.n_bytes / dtype.itemsize))
         self.cache = RowCache(self.m, dtype, share * self.n_bytes)
         self._lines = _lines(self.kernel, self.rows.X)
         self._space = np.empty((0, 0), dtype)  # of the block, whose lines are rows `_here`

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _core
+from . import _core, losses
 from ._kernel_cache import Index
 from ._kernel_matrix import KernelMatrix
 from ._pairs import pairs_of
@@ -66,6 +66,11 @@ class KernelProblem(Problem):
         masks = [(pair[1], np.where(np.isin(self.labels, pair), s, 0.0)) for pair in pairs_of(self.in_pairs)]
         parts = [(k, Weights.of(mine, len(mine))) for k, mine in masks if mine.any()]
         return np.array([replace(self, weights=w, positive=k).native().best_constant() for k, w in parts])
+
+    @property
+    def is_piecewise_linear(self) -> bool:
+        """Whether the slope of the loss jumps, and does nothing else."""
+        return bool(np.isinf(losses.NAMED[self.loss].smoothness))
 
     @property
     def offset(self) -> float:
