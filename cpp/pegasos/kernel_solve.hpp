@@ -25,6 +25,7 @@ struct SolveOptions {
   double budget = 0;  // of work, about multiplications
   double visits = 0;  // at most
   bool newton_first = false;
+  bool large_systems = true;  // whether somebody else would solve them: then work ends where one is due
   uint64_t seed = 0;
   int threads = 1;
 };
@@ -50,8 +51,9 @@ class BlockSolver {
     for (int stalled = 0;;) {
       bool forward = false;
       if (done_.gap <= o_.target) return ended(End::reached);
-      if (newton) {
-        if (free_rows() > o_.terms.most_free) return ended(End::second_order);
+      const bool large = newton && free_rows() > o_.terms.most_free;
+      if (large && o_.large_systems) return ended(End::second_order);
+      if (newton && !large) {
         forward = proximal_step();
       } else {
         climb();

@@ -37,6 +37,7 @@ class Block:
         self.outside = float(problem.p @ point.a) - float(self.p @ self.a)  # of sum_i p_i a_i
         self.b = point.b
         self.visits, self.work = 0, 0.0
+        self._resting = False
         self._hold = 1.0  # how much more than usual proximal steps are held back
         self._begun = self.a.copy()
         self._typical = max(float(matrix.diagonal[chosen].sum()) / max(1, len(chosen)), 1e-300)
@@ -105,15 +106,25 @@ class Block:
     def _solve_greedily(self, target: float, most: int, second_order: bool) -> None:
         """The same by greedy steps, which cost as much as sweeps that move every row, at most."""
         options, left = self.options(target), float(most * _SWEEPS) * len(self.a) ** 2
-        stalled = 0
-        while left > 0 and stalled < 3:
+        options.large_systems = second_order
+        while left > 0:
             options.budget, before = min(left, _SLICE), self.work
-            end = self.climb(options)
+            more = self.step(options)
             left -= self.work - before
-            if end == "second order" and second_order:
-                stalled = 0 if self.newton() else stalled + 1
-            elif end != "spent" or self.visits >= self.journal.most_epochs * self.problem.m:
+            if not more:
                 return
+
+    def step(self, options: _core.Labelled.Options) -> bool:
+        """A few tenths of a second of work, or a large system; whether there is more to do. After a system that was no
+        help it is the turn of first-order steps.
+        """
+        allowed = options.large_systems
+        options.large_systems = allowed and not self._resting
+        end, self._resting = self.climb(options), False
+        options.large_systems = allowed
+        if end == "second order":
+            self._resting, end = not self.newton(), "spent"
+        return end == "spent" and self.visits < self.journal.most_epochs * self.problem.m
 
     @staticmethod
     def _crawls(gap: float, before: float, target: float) -> bool:

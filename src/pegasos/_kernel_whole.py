@@ -55,16 +55,7 @@ class Whole:
 
     def advance(self, target: float) -> bool:
         """A few tenths of a second nearer to a gap of target; whether there is more to do."""
-        block = self.block
-        end = block.climb(block.options(target))
-        if end == "second order":
-            forward = block.newton()
-            self._stalled = 0 if forward else self._stalled + 1
-            end = "spent" if self._stalled < 3 and block.gap() > target else "stalled"
-        done = block.visits >= self.journal.most_epochs * self.problem.m
-        return end == "spent" and not done
-
-    _stalled = 0
+        return self.block.step(self.block.options(target))
 
     def polish(self, share: float) -> bool:
         """Go on to the rounding floor, if that costs no more than the fit so far, or that share of a millisecond: by
