@@ -17,9 +17,12 @@ _SAMPLE = 1000  # rows of the first guess at least
 _GUESS, _ROUNDS = 1e-3, 3  # how exactly the guess is solved; after so many rounds it is good enough as it is
 _NEAR = 0.1  # of the margin: a row so near to where it would matter belongs to the working set
 _WHOLE = 4000  # problems up to this size are one working set
-_GREEDY_WHOLE = 10_000  # the same where greedy steps solve it: measured 1 to 9 times faster than working sets up to here
+_GREEDY_WHOLE = (
+    10_000  # the same where greedy steps solve it: measured 1 to 9 times faster than working sets up to here
+)
 _SHARED_WHOLE = 15_000  # the same for several problems on one matrix
 _POLISHED = 1000  # rows at most: beyond, digits after those of tol are nobody's
+_LEAST = 1e-6  # of tol: a block that is solved to less has been solved
 _RESERVE = {False: 0.95, True: 0.2}  # of tol: the second leaves room for what rounding float32 kernel values may add
 
 
@@ -113,12 +116,13 @@ class KernelAuto(KernelAscent):
 
         target = _RESERVE[whole.problem.matrix.is_coarse] * journal.tol
         try:
-            while True:
+            enough, more = False, True
+            while more and not enough:
                 more = whole.advance(target)
                 enough = note()
-                if enough or not more:
-                    break
-                target = min(target, 0.5 * journal.tol) if whole.block.gap() <= target else target
+                # The gap of a block counts what a balance of the dual variables will cost as if b were 1.
+                if not enough and whole.block.gap() <= target and target > _LEAST * journal.tol:
+                    target, more = 0.2 * target, True
             polishes = self.polish and enough and whole.problem.m <= _POLISHED and not whole.problem.matrix.is_coarse
             if polishes and whole.polish(self.share):
                 note()

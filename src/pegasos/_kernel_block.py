@@ -1,7 +1,7 @@
 """The dual on a block of rows whose kernel values are at hand, all other dual variables held fixed.
 
-Coordinate ascent first; where that crawls, proximal steps by Newton's method. `climb` does both in native code, greedily
-and for few free rows; `solve` is for large blocks that need not be solved exactly.
+Coordinate ascent first; where that crawls, proximal steps by Newton's method. `climb` does both in native code, with
+greedy steps for piecewise linear losses, and leaves large systems to LAPACK.
 
 For coordinate ascent a free bias is the limit of proximal steps, too: b is penalised for leaving its last value, which
 gives the kernel a constant `offset`, and each phase of work starts from the b of the one before.

@@ -55,7 +55,7 @@ def touched(shape: tuple[int, int], dtype: Any) -> NDArray[Any]:
 
 
 def _is_free(i: int) -> bool:
-    """Every array in it holds it; two references are left when there is none: that of the list, and that of the count."""
+    """Every array in it holds it; without any, two references are left: that of the list and that of the count."""
     return sys.getrefcount(_kept[i]) <= 2
 
 

@@ -1,8 +1,8 @@
 """One class against one other, for every pair of classes: the problems of SVC.
 
 A pair's problem has the rows of its two classes, lam_p = lam S / S_p with S the weight of all rows and S_p that of the
-pair's, and so the p_i = s_i / (lam S) of the problem of all rows: with lam = 1 / (C n_rows) its dual is that of SVC, whose
-C is the same for all pairs. Kernel values of a class with itself are computed once for all of its pairs.
+pair's, and so the p_i = s_i / (lam S) of the problem of all rows: with lam = 1 / (C n_rows) its dual is that of SVC,
+whose C is the same for all pairs. Kernel values of a class with itself are computed once for all of its pairs.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._kernel_cache import Index, RowCache
+from ._kernel_cache import Index
 from ._kernel_matrix import KernelMatrix, no_poll
 from ._kernel_problem import KernelProblem
 from ._labels import Codes
@@ -26,8 +26,8 @@ _STRIP = 16e6  # bytes: so many values of a class with those after it are comput
 
 
 class Classes:
-    """The rows of every class, and their kernel values with each other, if memory allows. To keep those of all rows would
-    save no more of them, and cost memory that is touched for the first time.
+    """The rows of every class, and their kernel values with each other, if memory allows. To keep those of all rows
+    would save no more of them, and cost memory that is touched for the first time.
     """
 
     def __init__(self, matrix: KernelMatrix, codes: Codes, existing: Index, n_classes: int) -> None:
@@ -99,16 +99,17 @@ class PairSolver:
         self._classes = Classes(problem.matrix, problem.labels, problem.existing, problem.in_pairs)
 
     def solve(self, problem: KernelProblem, stop: Stop, start: Start, seed: int) -> Fit:
-        matrix = PairMatrix(self._classes, self._pairs[problem.positive])
-        rows, m = matrix.index, problem.matrix.m
-        if not len(rows):  # two classes without weight
+        pair, m = self._pairs[problem.positive], problem.matrix.m
+        if not sum(len(self._classes.rows[k]) for k in pair):  # two classes without weight
             return Fit(np.zeros(m + 1), start.steps, 0.0, np.zeros((1, 4)), True)
+        matrix = PairMatrix(self._classes, pair)
+        rows = matrix.index
         if getattr(self._solver, "k", 1) > len(rows):
             raise ValueError(f"k = {self._solver.k} rows per step, but there are only {len(rows)} rows of two classes.")
         memory = start.memory
         if memory is not None and memory.dual is not None:
             memory = replace(memory, dual=memory.dual[rows])
-        fit = self._solver.solve(self._part(problem, matrix), stop, replace(start, memory=memory), seed)
+        fit: Fit = self._solver.solve(self._part(problem, matrix), stop, replace(start, memory=memory), seed)
         problem.matrix.evaluations += matrix.evaluations
         matrix.poll = no_poll  # it has a way to the matrix, whose memory would have to wait for the collector
         fit.w = np.append(_spread(fit.w[:-1], rows, m), fit.w[-1])

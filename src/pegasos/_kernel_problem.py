@@ -18,6 +18,7 @@ from ._pairs import pairs_of
 from ._problem import Fit, Floats, Memory, Problem, Stop, Weights
 
 _LOOKED_AT = 64  # rows tell how large rounding errors are
+_SILENCE = 1.0  # seconds
 _NEARLY = 0.01  # of the margin: rounding may make a loss of what is none
 
 
@@ -140,7 +141,9 @@ class Point:
         left as a reserve.
         """
         problem, matrix = self.problem, self.problem.matrix
-        moved = np.flatnonzero(problem.p * self.a) if matrix.is_coarse else ()
+        if not matrix.is_coarse:
+            return 0.0
+        moved = np.flatnonzero(problem.p * self.a)
         if not len(moved):
             return 0.0
         s = problem.p * problem.lam
@@ -185,9 +188,13 @@ class Journal:
         self.lines: list[tuple[float, int, float, float]] = []
         self.converged = False
         self.error: BaseException | None = None
+        self._told = self.seconds()  # when somebody was told something
         problem.matrix.poll = self.poll
 
     def poll(self) -> None:
+        """Between pieces of work: stop if it is time to, and tell those who listen that there still is somebody."""
+        if self._stop.report is not None and self.seconds() - self._told > _SILENCE and self._tell():
+            raise Enough
         late = self._stop.max_time is not None and self.seconds() >= self._stop.max_time
         if late or self._stop.halt[0]:
             raise Enough
@@ -239,8 +246,11 @@ class Journal:
         """Whether the listener has had enough; what it raises is kept until the model is safe."""
         if self._stop.report is None:
             return False
+        self._told = self.seconds()
+        # Until the first certificate: w = 0, and no loss is negative.
+        _, steps, objective, dual = self.lines[-1] if self.lines else (0.0, 0, self._problem.at_zero, 0.0)
         try:
-            return bool(self._stop.report(*self.lines[-1]))
+            return bool(self._stop.report(self._told, steps, objective, dual))
         except BaseException as raised:
             self.error = raised
             raise Enough from None

@@ -30,4 +30,5 @@ def class_scores(scores: Floats, n_classes: int) -> Floats:
     for (first, second), score in zip(pairs_of(n_classes), scores.T, strict=True):
         sums[:, second] += score
         sums[:, first] -= score
-    return votes(scores, n_classes) + sums / (3 * (np.abs(sums) + 1))
+    found: Floats = votes(scores, n_classes) + sums / (3 * (np.abs(sums) + 1))
+    return found

@@ -206,8 +206,8 @@ class KernelPegasosClassifier(ClassifierMixin, KernelModel):  # type: ignore[mis
     def decision_function(self, X: Any) -> Floats:
         """Scores of each row; for two classes how far the second is ahead.
 
-        With multi_class="ovo" the score of a class is the number of pairs it wins, plus less than a third for how clearly
-        it wins them.
+        With multi_class="ovo" the score of a class is the number of pairs it wins, plus less than a third for how
+        clearly it wins them.
 
         Returns
         -------
@@ -228,7 +228,8 @@ class KernelPegasosClassifier(ClassifierMixin, KernelModel):  # type: ignore[mis
         """
         check_is_fitted(self)
         if self._in_pairs:
-            return self.classes_[votes(self._scores(X), len(self.classes_)).argmax(axis=1)]
+            winners: NDArray[Any] = self.classes_[votes(self._scores(X), len(self.classes_)).argmax(axis=1)]
+            return winners
         labels: NDArray[Any] = PegasosClassifier.predict(self, X)
         return labels
 

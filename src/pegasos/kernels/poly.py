@@ -8,7 +8,6 @@ import numpy as np
 
 from ._base import Block, Kernel, Rows, plain, products
 
-
 _PRODUCTS = 32  # up to this degree
 
 
