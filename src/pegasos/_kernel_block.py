@@ -56,8 +56,10 @@ class Block:
         are large. "spent": the budget of this call is.
         """
         options.visits = max(0.0, self.journal.most_epochs * self.problem.m - self.visits)
-        watch, problem = self.journal.watch(), self.problem
-        done = self.labelled.solve(self.K, problem.offset, self.p, self.a, self.score, options, watch)
+        # The watch has no name here: what it has caught holds on to the names of this call, for ever if that is one.
+        done = self.labelled.solve(
+            self.K, self.problem.offset, self.p, self.a, self.score, options, self.journal.watch()
+        )
         self.visits += done["visits"]
         self.work += done["work"]
         self.b += done["shift"]
