@@ -81,9 +81,11 @@ class KernelAscent:
 class KernelAuto(KernelAscent):
     """Solves the dual on the rows that violate it most, or nearly so, until no row does."""
 
-    def __init__(self, polish: bool = True, share: float = 1.0) -> None:
-        """share: of the time for polishing that all fits of a model have together."""
-        self.polish, self.share = polish, share
+    def __init__(self, polish: bool = True, share: float = 1.0, shared: bool = False) -> None:
+        """share: of the time for polishing that all fits of a model have together; shared: whether they have one matrix
+        together, too.
+        """
+        self.polish, self.share, self.shared = polish, share, shared
 
     def _run(self, problem: KernelProblem, stop: Stop, journal: Journal, seed: int, steps: int) -> None:
         if problem.m <= min(self._whole(problem), problem.matrix.largest_whole):
@@ -102,16 +104,18 @@ class KernelAuto(KernelAscent):
         """So many rows may be one block."""
         if not problem.is_piecewise_linear:
             return _WHOLE
-        return _SHARED_WHOLE if self.share < 1 else _GREEDY_WHOLE
+        return _SHARED_WHOLE if self.shared else _GREEDY_WHOLE
 
     def _run_whole(self, whole: Whole, journal: Journal, steps: int) -> None:
         """Everything is in one block: native code takes it to tol, or as far as it goes."""
         begun = self.visits
 
-        def note() -> bool:
+        def note(better_than: float = np.inf) -> bool:
             self.visits = begun + whole.block.visits
-            self.point, found = whole.point()
-            self.zero = found.zero
+            point, found = whole.point()
+            if not found.disagreement < better_than:
+                return False
+            self.point, self.zero, self.left = point, found.zero, found.disagreement
             return journal.note(steps + self.visits, found.objective, found.dual, found.disagreement)
 
         target = _RESERVE[whole.problem.matrix.is_coarse] * journal.tol
@@ -125,7 +129,7 @@ class KernelAuto(KernelAscent):
                     target, more = 0.2 * target, True
             polishes = self.polish and enough and whole.problem.m <= _POLISHED and not whole.problem.matrix.is_coarse
             if polishes and whole.polish(self.share):
-                note()
+                note(better_than=self.left)
         except (Enough, KeyboardInterrupt):
             self.visits, self.point = begun + whole.block.visits, whole.point()[0]  # how far it has come
             raise

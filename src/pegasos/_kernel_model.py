@@ -114,7 +114,8 @@ class KernelModel(LinearModel):
             return KernelPegasos(given)
         if isinstance(given, SDCA):
             return KernelSDCA(given.sampling, bool(given.shrinking))
-        return KernelAuto(bool(getattr(given, "polish", True)), 1 / n_models)
+        shared = n_models > 1 and not problem.in_pairs
+        return KernelAuto(bool(getattr(given, "polish", True)), 1 / n_models, shared)
 
     def _starts_of(self, problem: KernelProblem, n_models: int) -> list[Start]:
         zero = np.zeros(problem.matrix.m + 1)

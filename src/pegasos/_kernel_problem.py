@@ -64,9 +64,13 @@ class KernelProblem(Problem):
         if not self.in_pairs:
             return super().best_constants()
         s = np.ones(self.matrix.m) if self.weights.s is None else self.weights.s
-        masks = [(pair[1], np.where(np.isin(self.labels, pair), s, 0.0)) for pair in pairs_of(self.in_pairs)]
-        parts = [(k, Weights.of(mine, len(mine))) for k, mine in masks if mine.any()]
-        return np.array([replace(self, weights=w, positive=k).native().best_constant() for k, w in parts])
+        found = np.zeros(len(pairs_of(self.in_pairs)))
+        for i, pair in enumerate(pairs_of(self.in_pairs)):
+            mine = np.where(np.isin(self.labels, pair), s, 0.0)
+            if mine.any():
+                part = replace(self, weights=Weights.of(mine, len(mine)), positive=pair[1])
+                found[i] = part.native().best_constant()
+        return found
 
     @property
     def is_piecewise_linear(self) -> bool:

@@ -5,6 +5,7 @@ import pytest
 import scipy.sparse as sp
 from kernel_problems import classifier, matrix, rows
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
 from pegasos import KernelPegasosClassifier, Pegasos, losses
@@ -151,6 +152,8 @@ def test_classes_without_weight_lose_no_other_pair():
     s = np.where(np.isin(Y, ["c", "d"]), 0.0, 1.0)
     model = ours().fit(X, Y, sample_weight=s)
     assert model.converged_
+    with pytest.warns(ConvergenceWarning, match="of 6"):  # and the summary has a line for all of them
+        ours(max_epochs=0.1, tol=1e-12).fit(X, Y, sample_weight=s)
     kept = np.isin(Y, ["a", "b"])
     two = ours(lam=LAM).fit(X[kept], Y[kept])
     assert model.objective_[0] == pytest.approx(two.objective_, abs=1e-9)
