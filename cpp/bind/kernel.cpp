@@ -8,8 +8,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "arrays.hpp"
-#include "pegasos/kernel_block.hpp"
+#include "labelled.hpp"
 #include "pegasos/pair_sums.hpp"
 #include "pegasos/sampler.hpp"
 #include "pegasos/sparse_products.hpp"
@@ -18,54 +17,9 @@
 using namespace nb::literals;
 using namespace pegasos;
 
+void bind_kernel_solve(nb::class_<PyLabelled>& rows);
+
 namespace {
-
-// A loss with the labels of some rows: what every function below is about.
-struct PyLabelled {
-  std::string loss;
-  double parameter;
-  Vec<double> y;
-
-  size_t size() const { return y.size(); }
-  void fit(size_t n) const {
-    if (n != size()) throw std::invalid_argument("arrays of different lengths");
-  }
-  template <class F>
-  void visit(F&& f) const {
-    nb::gil_scoped_release nogil;
-    with_loss(loss, {parameter}, std::forward<F>(f));
-  }
-  // fill(loss, i) for every row, in an array.
-  template <class F>
-  auto each(const F& fill) const {
-    std::vector<double> out(size());
-    visit([&](const auto& l) {
-      for (size_t i = 0; i < out.size(); ++i) out[i] = fill(l, i);
-    });
-    return to_numpy(std::move(out));
-  }
-};
-
-// The corner of a larger matrix as it lies: c_contig would copy it.
-template <class T>
-using Corner = nb::ndarray<const T, nb::ndim<2>, nb::device::cpu>;
-
-template <class T>
-KernelBlock<T> block_of(const Corner<T>& K, double offset, const PyLabelled& rows) {
-  const auto n = int64_t(K.shape(0));
-  if (K.shape(0) != K.shape(1)) throw std::invalid_argument("a block is square");
-  if (n > 1 && (K.stride(1) != 1 || K.stride(0) < n)) throw std::invalid_argument("a block has whole lines");
-  rows.fit(K.shape(0));
-  return {K.data(), n, offset, n > 1 ? K.stride(0) : n};
-}
-
-BlockState state_of(const PyLabelled& rows, const Vec<double>& p, const OutVec<double>& a,
-                    const OutVec<double>& score) {
-  rows.fit(p.size());
-  rows.fit(a.size());
-  rows.fit(score.size());
-  return {span_of(rows.y), span_of(p), span_of(a), span_of(score)};
-}
 
 template <class T>
 nb::dict sweep_block(const PyLabelled& rows, Corner<T> K, double offset, Vec<double> p, OutVec<double> a,
@@ -206,6 +160,7 @@ void bind_kernel(nb::module_& m) {
       "loss"_a, "parameter"_a, "y"_a.noconvert());
   bind_blocks_of<float>(rows);
   bind_blocks_of<double>(rows);
+  bind_kernel_solve(rows);
   rows.def("respond", &respond_now, "p"_a.noconvert(), "a"_a.noconvert(), "score"_a.noconvert(),
            "curvature"_a.noconvert())
       .def("best_bias", &bias_now, "scores"_a.noconvert(), "s"_a.noconvert(), "guess"_a)

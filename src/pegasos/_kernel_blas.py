@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Lock
+from typing import Any
 
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 _lock = Lock()
 _users = 0
-_limit: threadpool_limits | None = None
+_limit: Any = None
+_known: tuple[int, ThreadpoolController] | None = None  # how many modules there were, and what was found then
+
+
+def _controller() -> ThreadpoolController:
+    """The libraries of this process. To look for them takes longer than a small fit: only after an import, which alone
+    brings new ones.
+    """
+    global _known
+    if _known is None or _known[0] != len(sys.modules):
+        _known = len(sys.modules), ThreadpoolController()
+    return _known[1]
 
 
 @contextmanager
@@ -19,7 +32,7 @@ def single_blas() -> Iterator[None]:
     global _users, _limit
     with _lock:
         if _users == 0:
-            _limit = threadpool_limits(1, user_api="blas")
+            _limit = _controller().limit(limits=1, user_api="blas")
         _users += 1
     try:
         yield

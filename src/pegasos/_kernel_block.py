@@ -1,6 +1,7 @@
 """The dual on a block of rows whose kernel values are at hand, all other dual variables held fixed.
 
-Coordinate ascent first; where that crawls, proximal steps by Newton's method.
+Coordinate ascent first; where that crawls, proximal steps by Newton's method. `climb` does both in native code, with
+greedy steps for piecewise linear losses, and leaves large systems to LAPACK.
 
 For coordinate ascent a free bias is the limit of proximal steps, too: b is penalised for leaving its last value, which
 gives the kernel a constant `offset`, and each phase of work starts from the b of the one before.
@@ -17,6 +18,7 @@ from ._kernel_problem import Journal, Point, balanced
 from ._problem import Floats
 
 _SWEEPS = 8
+_SLICE = 3e8  # multiplications of a native call, some tenths of a second: then there is something to tell
 
 
 class Block:
@@ -34,10 +36,38 @@ class Block:
         self.score = point.scores[chosen]
         self.outside = float(problem.p @ point.a) - float(self.p @ self.a)  # of sum_i p_i a_i
         self.b = point.b
-        self.visits = 0
+        self.visits, self.work = 0, 0.0
+        self._resting = False
         self._hold = 1.0  # how much more than usual proximal steps are held back
         self._begun = self.a.copy()
         self._typical = max(float(matrix.diagonal[chosen].sum()) / max(1, len(chosen)), 1e-300)
+
+    def options(self, target: float) -> _core.Labelled.Options:
+        """Of native work until the gap is below target."""
+        ridge = 0.0 if self.K.dtype == np.float64 else 1e-7
+        options = _core.Labelled.Options(self.problem.free_bias, self.outside, self._typical, ridge)
+        options.target, options.floor = target / self.problem.lam, 1e-12 * self.problem.at_zero / self.problem.lam
+        options.budget, options.seed = _SLICE, self.seed
+        options.threads = self.problem.matrix.threads
+        return options
+
+    def climb(self, options: _core.Labelled.Options) -> str:
+        """Native work until it ends; why it has ended. "second order": Newton's method would be faster, but its systems
+        are large. "spent": the budget of this call is.
+        """
+        options.visits = max(0.0, self.journal.most_epochs * self.problem.m - self.visits)
+        # The watch has no name here: what it has caught holds on to the names of this call, for ever if that is one.
+        done = self.labelled.solve(
+            self.K, self.problem.offset, self.p, self.a, self.score, options, self.journal.watch()
+        )
+        self.visits += done["visits"]
+        self.work += done["work"]
+        self.b += done["shift"]
+        if done["error"] is not None:
+            raise done["error"]
+        self.journal.poll()
+        end: str = done["end"]
+        return end
 
     @property
     def excess(self) -> float:
@@ -57,13 +87,15 @@ class Block:
         """Bring the gap below target, or to where it does not fall any more, by `most` rounds of sweeps, and by
         Newton's method where they crawl.
         """
+        if self.problem.is_piecewise_linear:
+            return self._solve_greedily(target, most, second_order)
         best, stalled, before = np.inf, 0, np.inf
         for _ in range(most):
             self.sweep(target)
             gap = self.gap()
             forward = False
             if second_order and self._crawls(gap, before, target):
-                forward = self._newton()
+                forward = self.newton()
                 gap = self.gap()
             before = gap
             stalled = stalled + 1 if gap > 0.9 * best and not forward else 0
@@ -72,6 +104,29 @@ class Block:
                 return
             if gap <= target or stalled >= (3 if best < 1e-12 * self.problem.at_zero else 12):
                 return
+
+    def _solve_greedily(self, target: float, most: int, second_order: bool) -> None:
+        """The same by greedy steps, which cost as much as sweeps that move every row, at most."""
+        options, left = self.options(target), float(most * _SWEEPS) * len(self.a) ** 2
+        options.large_systems = second_order
+        while left > 0:
+            options.budget, before = min(left, _SLICE), self.work
+            more = self.step(options)
+            left -= self.work - before
+            if not more:
+                return
+
+    def step(self, options: _core.Labelled.Options) -> bool:
+        """A few tenths of a second of work, or a large system; whether there is more to do. After a system that was no
+        help it is the turn of first-order steps.
+        """
+        allowed = options.large_systems
+        options.large_systems = allowed and not self._resting
+        end, self._resting = self.climb(options), False
+        options.large_systems = allowed
+        if end == "second order":
+            self._resting, end = not self.newton(), "spent"
+        return end == "spent" and self.visits < self.journal.most_epochs * self.problem.m
 
     @staticmethod
     def _crawls(gap: float, before: float, target: float) -> bool:
@@ -130,7 +185,7 @@ class Block:
             self.journal.poll()
         return product + self.problem.offset * float(x.sum())
 
-    def _newton(self) -> bool:
+    def newton(self) -> bool:
         """A proximal step, kept if it is one forward; otherwise the next one is held back more. Whether the dual
         objective has gained a share of what there is to gain: the gap itself may rise on the way.
         """

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import mmap
+import sys
 from collections.abc import Iterator
+from functools import cached_property
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -13,6 +16,11 @@ Index = NDArray[np.intp]
 _GROUP = 256
 
 
+_KEPT = 40_000_000  # bytes: the matrix of 2,000 rows in float64, and a smaller one
+_lock = Lock()
+_kept: list[mmap.mmap] = []
+
+
 def untouched(shape: tuple[int, int], dtype: Any) -> NDArray[Any]:
     """An array in pages of the usual size. numpy asks for huge ones, for which a system whose memory is in pieces first
     has to move others: measured 2 ms a megabyte, against 0.4.
@@ -20,22 +28,54 @@ def untouched(shape: tuple[int, int], dtype: Any) -> NDArray[Any]:
     size = shape[0] * shape[1] * np.dtype(dtype).itemsize
     if size < 1_000_000 or not hasattr(mmap, "MAP_PRIVATE"):
         return np.empty(shape, dtype)
-    return np.frombuffer(mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS), dtype).reshape(shape)
+    return np.frombuffer(_pages(size), dtype).reshape(shape)
+
+
+def _pages(size: int) -> mmap.mmap:
+    return mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+
+
+def touched(shape: tuple[int, int], dtype: Any) -> NDArray[Any]:
+    """The same for an array that will be filled, in memory of an earlier one at which nobody looks any more: memory
+    touched for the first time costs more than the values in it, in the tenth fit as in the first (digits, 1,797 rows:
+    24 of 60 ms). A few small pieces are kept.
+    """
+    count, size = shape[0] * shape[1], shape[0] * shape[1] * np.dtype(dtype).itemsize
+    if not 1_000_000 <= size <= _KEPT or not hasattr(mmap, "MAP_PRIVATE"):
+        return untouched(shape, dtype)
+    with _lock:
+        fitting = [i for i in range(len(_kept)) if len(_kept[i]) >= size and _is_free(i)]
+        if fitting:
+            return np.frombuffer(_kept[min(fitting, key=lambda i: len(_kept[i]))], dtype, count).reshape(shape)
+        _kept.append(_pages(size))
+        found = np.frombuffer(_kept[-1], dtype, count).reshape(shape)
+        while sum(map(len, _kept)) > _KEPT:
+            _kept.pop(next((i for i in range(len(_kept)) if _is_free(i)), 0))
+        return found
+
+
+def _is_free(i: int) -> bool:
+    """Every array in it holds it; without any, two references are left: that of the list and that of the count."""
+    return sys.getrefcount(_kept[i]) <= 2
 
 
 class RowCache:
     """Rows of the kernel matrix, all m values each; the least recently used ones make room.
 
-    Memory is asked for once, at most `n_bytes`, and touched only as it fills.
+    Memory is asked for once, when the first row comes, at most `n_bytes`, and touched only as it fills.
     """
 
     def __init__(self, m: int, dtype: Any, n_bytes: float) -> None:
         self.capacity = int(min(m, n_bytes // (m * np.dtype(dtype).itemsize)))
-        self.values = untouched((self.capacity, m), dtype)
+        self._dtype = np.dtype(dtype)
         self._slot = np.full(m, -1, np.intp)  # where each row lies
         self._row = np.full(self.capacity, -1, np.intp)
         self._used = np.zeros(self.capacity, np.int64)  # when it was last used
         self._now = 0
+
+    @cached_property
+    def values(self) -> NDArray[Any]:
+        return untouched((self.capacity, len(self._slot)), self._dtype)
 
     def knows(self, rows: Index) -> NDArray[np.bool_]:
         """Which of the rows are here; all of them count as used now."""
@@ -64,7 +104,7 @@ class RowCache:
     def groups(self, rows: Index, factors: NDArray[Any]) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
         """Known rows with their factors, as views of neighbouring slots; those between have a factor of zero."""
         slots = self._slot[rows]
-        every = np.zeros((self.capacity, factors.shape[1]), self.values.dtype)
+        every = np.zeros((self.capacity, factors.shape[1]), self._dtype)
         every[slots] = factors
         for first in range(0, self.capacity, _GROUP):
             if (slots // _GROUP == first // _GROUP).any():

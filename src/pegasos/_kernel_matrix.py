@@ -9,7 +9,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from ._kernel_cache import Index, RowCache, untouched
+from ._kernel_cache import Index, RowCache, touched
+from ._kernel_curvature import refuse_negative_curvature
 from ._kernel_tiles import Look, each_piece
 from ._problem import Floats
 from .kernels import Kernel, Rows
@@ -18,6 +19,7 @@ _LINES, _COLUMNS = 1024, 512  # of a tile: it stays in the processor's cache bet
 _GROUPS = 4  # of lines for which the rows in the columns are fetched once
 _SUMMED = 256  # values that float32 may add up
 _BLOCK_SHARE = 0.2  # of the memory is for the block being solved, the rest for kernel rows
+_WHOLE_SHARE = 0.9  # for a block that is the whole problem: it needs no other kernel rows
 _DENSE_SHARE = 0.4  # on top of it, at most, for sparse rows written out
 _LONG = 32  # features that make it worth a thought whether rows should be sparse
 _FULL = 0.25  # of the values not zero: dense products are faster
@@ -36,26 +38,46 @@ class KernelMatrix:
         Called between tiles; what it raises stops the work.
     """
 
+    poll: Callable[[], None]
+    _fine: KernelMatrix | None = None
+
     def __init__(self, kernel: Kernel, X: Any, dtype: Any, cache_mb: float, threads: int = 1) -> None:
         self.kernel, self._given = kernel, X
         self.m = int(X.shape[0])
         self.evaluations = 0
         self.psd = kernel.is_psd(X)
-        self.poll: Callable[[], None] = lambda: None
+        self.poll = no_poll
         self.threads = threads
-        self._n_bytes = cache_mb * 1e6
+        self.n_bytes = cache_mb * 1e6
         self._use(np.dtype(dtype))
 
     def _use(self, dtype: np.dtype[Any]) -> None:
         """Values of this type from now on; nothing is known yet."""
-        self.dtype = dtype
-        self.rows = self.kernel.prepare(_working(self.kernel, self._given, dtype, self._n_bytes))
-        self.largest_block = max(64, int(np.sqrt(_BLOCK_SHARE * self._n_bytes / dtype.itemsize)))
-        self.cache = RowCache(self.m, dtype, (1 - _BLOCK_SHARE) * self._n_bytes)
+        self.rows = self.kernel.prepare(_working(self.kernel, self._given, dtype, self.n_bytes))
         self.diagonal: Floats = self.kernel.diagonal(self.rows).astype(np.float64)
+        self._start(dtype, 1 - _BLOCK_SHARE)
+
+    def _start(self, dtype: np.dtype[Any], share: float) -> None:
+        """Nothing is known yet. share: of the memory, for kernel rows."""
+        self.dtype = dtype
+        self.largest_block = max(64, int(np.sqrt(_BLOCK_SHARE * self.n_bytes / dtype.itemsize)))
+        self.largest_whole = int(np.sqrt(_WHOLE_SHARE * self.n_bytes / dtype.itemsize))
+        self.cache = RowCache(self.m, dtype, share * self.n_bytes)
         self._lines = _lines(self.kernel, self.rows.X)
         self._space = np.empty((0, 0), dtype)  # of the block, whose lines are rows `_here`
         self._here = np.empty(0, np.intp)
+
+    def in_float64(self) -> KernelMatrix:
+        """The same with all digits; it is made once."""
+        if self._fine is None:
+            self._fine = KernelMatrix(self.kernel, self._given, np.float64, self.n_bytes / 1e6, self.threads)
+        return self._fine
+
+    @property
+    def length(self) -> float:
+        """Numbers in a row, on average."""
+        X = self.rows.X
+        return X.nnz / max(1, self.m) if sp.issparse(X) else float(X.shape[1])
 
     @property
     def is_coarse(self) -> bool:
@@ -94,12 +116,16 @@ class KernelMatrix:
         self._here = chosen[:0]  # until it is whole
         K = self._room(len(chosen))
         for i in range(0, len(chosen), _COLUMNS):  # half of the values are computed, the others are the same
-            self._mirror(K, chosen, np.arange(i, min(i + _COLUMNS, len(chosen))), i)
+            self._stripe(K, chosen, slice(i, min(i + _COLUMNS, len(chosen))))
         self._here = chosen
         return self._checked(K, chosen)
 
     def next_square(self, chosen: Index) -> tuple[Index, NDArray[Any]]:
         """The rows in an order that leaves those of the last square in their places, and K in that order."""
+        if not len(self._here):
+            return chosen, self.square(chosen)
+        if np.array_equal(chosen, self._here):
+            return self._here, self._room(len(chosen))
         stays = np.isin(self._here, chosen, assume_unique=True)
         n, last = len(chosen), len(self._here)
         if 2 * stays.sum() < n or len(self._space) < n:
@@ -123,8 +149,22 @@ class KernelMatrix:
     def _room(self, n: int) -> NDArray[Any]:
         """The corner of n rows. Memory touched for the first time costs more than the values in it: it is kept."""
         if len(self._space) < n:
-            self._space = untouched((max(n, min(self.m, self.largest_block)),) * 2, self.dtype)
+            self._space = touched((max(n, min(self.m, self.largest_block)),) * 2, self.dtype)
         return self._space[:n, :n]
+
+    def _stripe(self, K: NDArray[Any], rows: Index, new: slice) -> None:
+        """Compute K of neighbouring rows with each other and with those after them. Slices are copied twice as fast as
+        lines by number.
+        """
+
+        def put(lines: slice, columns: slice, values: NDArray[Any]) -> None:
+            mine = slice(new.start + lines.start, new.start + lines.stop)
+            place = slice(new.start + columns.start, new.start + columns.stop)
+            K[mine, place] = values
+            if place.start >= new.stop:
+                K[place, mine] = values.T
+
+        self._each_tile(rows[new], len(rows) - new.start, lambda columns: rows[new.start :][columns], put)
 
     def _mirror(self, K: NDArray[Any], rows: Index, new: Index, first: int) -> None:
         """Compute K of the new ones among the rows with those from `first` on.
@@ -152,7 +192,7 @@ class KernelMatrix:
 
     def _checked(self, K: NDArray[Any], chosen: Index) -> NDArray[Any]:
         if not self.psd:
-            _refuse_negative_curvature(K, chosen)
+            refuse_negative_curvature(K, chosen)
         return K
 
     def times(self, chosen: Index, factors: Floats) -> Floats:
@@ -212,6 +252,10 @@ class KernelMatrix:
         self.evaluations += len(left) * n
 
 
+def no_poll() -> None:
+    """Nobody wants to stop."""
+
+
 def _lines(kernel: Kernel, X: Any) -> int:
     """Of a tile: so many that it takes a hundredth of a second or two, and very long sparse ones, which are written out
     for a product, 64 MB.
@@ -243,31 +287,3 @@ def _working(kernel: Kernel, X: Any, dtype: np.dtype[Any], n_bytes: float) -> An
             if np.count_nonzero(some) <= _FULL * some.size:
                 X = sp.csr_matrix(X, dtype=dtype)
     return X.astype(dtype, copy=False)
-
-
-def _refuse_negative_curvature(K: NDArray[Any], rows: Index) -> None:
-    """In the direction of one row K_ii, of a row and another K_ii + K_jj - 2 |K_ij|."""
-    d = np.diagonal(K).astype(np.float64)
-    slack = 1e-5 * float(np.abs(d).max(initial=0.0))
-    if not np.isfinite(K).all():
-        i, j = np.argwhere(~np.isfinite(K))[0]
-        raise ValueError(f"the kernel of rows {rows[i]} and {rows[j]} is {K[i, j]}: not a finite number.")
-    i = int(np.argmin(d))
-    if d[i] < -slack:
-        raise ValueError(f"negative curvature: the kernel of row {rows[i]} with itself is {d[i]:.6g}. {_ADVICE}")
-    for start in range(0, len(K), _LINES):
-        part = slice(start, start + _LINES)
-        curvature = d[part, None] + d[None, :] - 2 * np.abs(K[part])
-        line, j = np.unravel_index(int(np.argmin(curvature)), curvature.shape)
-        if curvature[line, j] < -slack:
-            i = start + int(line)
-            raise ValueError(
-                f"negative curvature: rows {rows[i]} and {rows[int(j)]} have the kernel values {d[i]:.6g} and "
-                f"{d[int(j)]:.6g} with themselves, but {K[i, j]:.6g} with each other. {_ADVICE}"
-            )
-
-
-_ADVICE = (
-    "No inner product does that: the problem has no single optimum. Use other parameters, another kernel, or a kernel "
-    "matrix that is positive semi-definite."
-)

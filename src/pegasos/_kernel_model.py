@@ -16,13 +16,15 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from . import _core, kernels
 from ._kernel_auto import KernelAuto
 from ._kernel_blas import single_blas
-from ._kernel_matrix import KernelMatrix
+from ._kernel_matrix import KernelMatrix, no_poll
+from ._kernel_pairs import PairSolver
 from ._kernel_pegasos import KernelPegasos, refusals
 from ._kernel_problem import KernelProblem
 from ._kernel_sdca import KernelSDCA
 from ._kernel_tiles import Look, each_piece
 from ._labels import refuse_missing
 from ._model import _FORMAT, LinearModel, _caller, _seed
+from ._pairs import pairs_of
 from ._problem import Fit, Floats, Problem, Start, Stop, solve_each
 from ._progress import Progress
 from ._rows import make_rows, sound
@@ -69,14 +71,15 @@ class KernelModel(LinearModel):
         rows = make_rows(X, training=True)
         return _tidy(X), rows, np.asarray(y)
 
-    def _with_kernel(self, problem: Problem, X: Any) -> KernelProblem:
+    def _with_kernel(self, problem: Problem, X: Any, in_pairs: int = 0) -> KernelProblem:
         """The problem with its kernel matrix."""
         said = kernels.Parameters(self.gamma, self.degree, self.coef0, self.kernel_params)
         kernel = kernels.make(self.kernel, said, X, problem.weights.s)
         if kernel.name == "precomputed":
             _check_square(X)
         dtype: type[np.floating[Any]] = np.float64
-        if len(problem.labels) > _EXACT and self.tol >= kernel.coarseness(X) / (problem.lam * np.sqrt(problem.m)):
+        size = np.sort(np.bincount(problem.labels))[-2:].sum() if in_pairs else len(problem.labels)
+        if size > _EXACT and self.tol >= kernel.coarseness(X) / (problem.lam * np.sqrt(problem.m)):
             dtype = np.float32
         matrix = KernelMatrix(kernel, X, dtype, float(self.cache_mb), _threads(self.n_jobs))
         with np.errstate(over="ignore"):
@@ -86,34 +89,45 @@ class KernelModel(LinearModel):
                     f"{problem.lam:g} is not finite. Scale the features down, e.g. with StandardScaler, or raise lam."
                 )
         fields = {name: getattr(problem, name) for name in problem.__dataclass_fields__}
-        return KernelProblem(**fields, matrix=matrix)
+        return KernelProblem(**fields, matrix=matrix, in_pairs=in_pairs)
 
     def _solve_kernel(self, problem: KernelProblem, names: list[str], stop: Stop) -> list[Fit]:
-        """One fit, or one for each named class against the rest; they share the kernel rows."""
-        solver = self._method(problem, stop)
+        """One fit, or one for each named class against the rest, or each named pair; they share kernel values."""
         positives = list(range(len(names))) if len(names) > 1 else [1]
+        solver = self._method(problem, stop, len(positives))
+        if problem.in_pairs:
+            solver = PairSolver(solver, problem)
         starts = self._starts_of(problem, len(positives))
         progress = Progress(self, names)
         # Threads are ours, each with a product of its own: those inside of BLAS wait for each other at every turn.
         with single_blas():
             fits = solve_each(problem, positives, solver, stop, starts, _seed(self.random_state), 1, progress.report_of)
         progress.finish()
+        problem.matrix.poll = no_poll  # it has a way to the matrix, whose memory would have to wait for the collector
         return fits
 
-    def _method(self, problem: KernelProblem, stop: Stop) -> Any:
+    def _method(self, problem: KernelProblem, stop: Stop, n_models: int) -> Any:
         given = solver_of(self.solver)
         given.check(problem, stop)
         if isinstance(given, Pegasos):
             refusals(given)
             return KernelPegasos(given)
-        return KernelSDCA(given.sampling, bool(given.shrinking)) if isinstance(given, SDCA) else KernelAuto()
+        if isinstance(given, SDCA):
+            return KernelSDCA(given.sampling, bool(given.shrinking))
+        shared = n_models > 1 and not problem.in_pairs
+        return KernelAuto(bool(getattr(given, "polish", True)), 1 / n_models, shared)
 
     def _starts_of(self, problem: KernelProblem, n_models: int) -> list[Start]:
         zero = np.zeros(problem.matrix.m + 1)
         memories = getattr(self, "_memories", None) if self._goes_on() else None
         if not memories or memories[0] is None:
             return [Start(zero)] * n_models
-        if len(memories) != n_models or len(memories[0].dual) != problem.matrix.m:
+        if len(memories) != n_models:
+            raise ValueError(
+                f"warm_start goes on with {len(memories)} problems, but here are {n_models}: multi_class has changed. "
+                "Set warm_start=False to start anew."
+            )
+        if len(memories[0].dual) != problem.matrix.m:
             raise ValueError(
                 f"warm_start goes on with the rows of the last fit, which had {len(memories[0].dual)} of them, but X "
                 f"has {problem.matrix.m}. Set warm_start=False to start anew."
@@ -132,7 +146,20 @@ class KernelModel(LinearModel):
         self.n_kernel_evaluations_ = matrix.evaluations
         self._fitted_kernel = matrix.kernel
         self._score_scale = float(np.abs(problem.y).mean())
+        self._parts = self._parts_of(problem)
         self._set(problem, fits, names, stop)
+
+    def _parts_of(self, problem: KernelProblem) -> list[tuple[NDArray[np.intp], Any]]:
+        """Support vectors that are multiplied at once, and which scores they are part of: those of a class have no part
+        in pairs of other classes.
+        """
+        if not problem.in_pairs:
+            groups: list[tuple[Any, Any]] = [(np.arange(len(self.support_)), slice(None))]
+        else:
+            codes, pairs = problem.labels[self.support_], np.array(pairs_of(problem.in_pairs))
+            each = range(problem.in_pairs)
+            groups = [(np.flatnonzero(codes == k), np.flatnonzero((pairs == k).any(axis=1))) for k in each]
+        return [(rows[i : i + 1024], scores) for rows, scores in groups for i in range(0, len(rows), 1024)]
 
     def _shape(self, w: Floats) -> None:
         """There is no coef_: `_keep` has kept what there is."""
@@ -173,10 +200,10 @@ class KernelModel(LinearModel):
         out = np.tile(np.asarray(self.intercept_, dtype=np.float64), (X.shape[0], 1))
 
         def piece(lines: slice, look: Look) -> None:
-            some = rows.take(lines)
-            for i in range(0, len(self.support_), 1024):
+            some, mine = rows.take(lines), out[lines]
+            for index, scores in self._parts:
                 look()
-                out[lines] += kernel.block(some, support.take(slice(i, i + 1024))) @ factors[i : i + 1024]
+                mine[:, scores] += kernel.block(some, support.take(index)) @ factors[index][:, scores]
 
         with single_blas():
             each_piece(X.shape[0], 512, _threads(self.n_jobs), piece, lambda: None)
@@ -203,13 +230,15 @@ def _check_square(X: Any) -> None:
     if X.shape[0] != X.shape[1]:
         raise ValueError(f"kernel='precomputed' takes the square kernel matrix of the training rows, got {X.shape}.")
     for i in range(0, X.shape[0], 256):
-        lines, columns = (kernels.dense(part) for part in (X[i : i + 256], X[:, i : i + 256]))
+        lines, columns = (kernels.dense(part) for part in (X[i : i + 256, i:], X[i:, i : i + 256]))
+        if np.array_equal(lines, columns.T):
+            continue
         off = np.abs(lines - columns.T) > 1e-5 * (1 + np.abs(lines))
         if off.any():
             line, j = np.argwhere(off)[0]
             raise ValueError(
-                f"the kernel matrix is not symmetric: entry ({i + line}, {j}) is {lines[line, j]:g}, entry "
-                f"({j}, {i + line}) is {columns[j, line]:g}."
+                f"the kernel matrix is not symmetric: entry ({i + line}, {i + j}) is {lines[line, j]:g}, entry "
+                f"({i + j}, {i + line}) is {columns[j, line]:g}."
             )
 
 

@@ -11,12 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from . import _core
+from . import _core, losses
 from ._kernel_cache import Index
 from ._kernel_matrix import KernelMatrix
-from ._problem import Fit, Floats, Memory, Problem, Stop
+from ._pairs import pairs_of
+from ._problem import Fit, Floats, Memory, Problem, Stop, Weights
 
 _LOOKED_AT = 64  # rows tell how large rounding errors are
+_SILENCE = 1.0  # seconds
 _NEARLY = 0.01  # of the margin: rounding may make a loss of what is none
 
 
@@ -29,6 +31,7 @@ class KernelProblem(Problem):
 
     matrix: KernelMatrix = field(kw_only=True)
     scale: float = 1.0  # of all p; above 1 where a sample stands for all rows
+    in_pairs: int = 0  # the number of classes where each is fitted against each other one, not against the rest
 
     @cached_property
     def y(self) -> Floats:
@@ -47,13 +50,32 @@ class KernelProblem(Problem):
 
     @cached_property
     def p(self) -> Floats:
-        return self.scale * np.broadcast_to(self.per_dual(self.lam), self.matrix.m).astype(np.float64)
+        each = self.per_dual(self.lam)
+        return np.full(self.matrix.m, self.scale * each) if isinstance(each, float) else self.scale * each
 
     @cached_property
     def existing(self) -> Index:
         """The rows of positive weight."""
         listed = self.weights.listed
         return np.arange(self.matrix.m) if listed is None else listed.astype(np.intp)
+
+    def best_constants(self) -> Floats:
+        """As for any problem; of every pair where there are pairs."""
+        if not self.in_pairs:
+            return super().best_constants()
+        s = np.ones(self.matrix.m) if self.weights.s is None else self.weights.s
+        found = np.zeros(len(pairs_of(self.in_pairs)))
+        for i, pair in enumerate(pairs_of(self.in_pairs)):
+            mine = np.where(np.isin(self.labels, pair), s, 0.0)
+            if mine.any():
+                part = replace(self, weights=Weights.of(mine, len(mine)), positive=pair[1])
+                found[i] = part.native().best_constant()
+        return found
+
+    @property
+    def is_piecewise_linear(self) -> bool:
+        """Whether the slope of the loss jumps, and does nothing else."""
+        return bool(np.isinf(losses.NAMED[self.loss].smoothness))
 
     @property
     def offset(self) -> float:
@@ -123,8 +145,10 @@ class Point:
         left as a reserve.
         """
         problem, matrix = self.problem, self.problem.matrix
+        if not matrix.is_coarse:
+            return 0.0
         moved = np.flatnonzero(problem.p * self.a)
-        if not matrix.is_coarse or not len(moved):
+        if not len(moved):
             return 0.0
         s = problem.p * problem.lam
         values, score = problem.labelled.values, self.scores
@@ -168,9 +192,13 @@ class Journal:
         self.lines: list[tuple[float, int, float, float]] = []
         self.converged = False
         self.error: BaseException | None = None
+        self._told = self.seconds()  # when somebody was told something
         problem.matrix.poll = self.poll
 
     def poll(self) -> None:
+        """Between pieces of work: stop if it is time to, and tell those who listen that there still is somebody."""
+        if self._stop.report is not None and self.seconds() - self._told > _SILENCE and self._tell():
+            raise Enough
         late = self._stop.max_time is not None and self.seconds() >= self._stop.max_time
         if late or self._stop.halt[0]:
             raise Enough
@@ -222,8 +250,11 @@ class Journal:
         """Whether the listener has had enough; what it raises is kept until the model is safe."""
         if self._stop.report is None:
             return False
+        self._told = self.seconds()
+        # Until the first certificate: w = 0, and no loss is negative.
+        _, steps, objective, dual = self.lines[-1] if self.lines else (0.0, 0, self._problem.at_zero, 0.0)
         try:
-            return bool(self._stop.report(*self.lines[-1]))
+            return bool(self._stop.report(self._told, steps, objective, dual))
         except BaseException as raised:
             self.error = raised
             raise Enough from None

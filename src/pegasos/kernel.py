@@ -6,13 +6,16 @@ from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
 
 from . import losses
 from ._costs import costs_of
 from ._kernel_model import RULES, KernelModel
 from ._labels import check_classes, encode
+from ._pairs import class_scores, pairs_of, votes
 from ._problem import Floats, Problem, Weights
 from ._progress import all_or_nothing, with_callbacks
 from ._rules import OneOf
@@ -47,6 +50,11 @@ class KernelPegasosClassifier(ClassifierMixin, KernelModel):  # type: ignore[mis
         Megabytes for kernel values. Memory does not grow beyond it, whatever the number of rows.
     bias : {"none", "regularized", "free"}, default="none"
         "none" as in the paper. "regularized" adds 1 to the kernel. "free" does not penalise b, as in SVC.
+    multi_class : {"ovr", "ovo"}, default="ovr"
+        What more than two classes are: "ovr" fits each against the rest, "ovo" each against each other one on the rows
+        of the two, as SVC does, which is faster with many classes. f is then that of a pair, with ``lam * S / S_pair``
+        in place of `lam`, where S and S_pair are the weights of all rows and of the pair's: for
+        ``lam = 1 / (C * n_rows)``, n_rows being all rows, the pairs are exactly those of SVC.
     class_weight : dict, "balanced" or None, default=None
         Weight of each class, multiplied with `sample_weight`.
     costs : None
@@ -75,23 +83,25 @@ class KernelPegasosClassifier(ClassifierMixin, KernelModel):  # type: ignore[mis
         Rows with a part in w, of any class.
     support_vectors_ : ndarray or sparse matrix of shape (n_support, n_features)
         Copies of these rows; without columns for "precomputed".
-    dual_coef_ : ndarray of shape (1, n_support) or (n_classes, n_support)
-        Their coefficients: a row scores ``sum_j dual_coef_j k(x_j, x) + intercept_``.
-    intercept_ : ndarray of shape (1,) or (n_classes,)
+    dual_coef_ : ndarray of shape (1, n_support), (n_classes, n_support) or (n_pairs, n_support)
+        Their coefficients: a row scores ``sum_j dual_coef_j k(x_j, x) + intercept_``. Pairs are in the order (0, 1),
+        (0, 2), ..., (1, 2), ... of `classes_`; a score above zero speaks for the second of the two.
+    intercept_ : ndarray of shape (1,), (n_classes,) or (n_pairs,)
         Bias.
     classes_ : ndarray of shape (n_classes,)
         The labels, sorted.
     n_features_in_ : int
         Number of features seen in `fit`.
     objective_, dual_objective_, gap_, converged_, n_iter_, n_steps_, history_
-        As in `PegasosClassifier`. For a kernel that may not be positive semi-definite `dual_objective_` and `gap_` are
+        As in `PegasosClassifier`, with one entry a pair for "ovo"; the class in `history_` then names the pair, as in
+        "a vs b". For a kernel that may not be positive semi-definite `dual_objective_` and `gap_` are
         NaN, and `converged_` says whether a stationary point was reached.
     n_kernel_evaluations_ : int
         Kernel values computed by the fit.
 
     Notes
     -----
-    More than two classes are fitted one against the rest and share kernel rows. Kernel values are float32 for problems
+    More than two classes share kernel values. They are float32 for problems
     of more than 2,000 rows where `tol` allows it, dual variables and scores float64: see the documentation on kernels.
 
     Examples
@@ -107,6 +117,7 @@ class KernelPegasosClassifier(ClassifierMixin, KernelModel):  # type: ignore[mis
     _rules = {  # noqa: RUF012  # read only
         **RULES,
         "loss": OneOf(tuple(losses.CLASSIFICATION)),
+        "multi_class": OneOf(("ovr", "ovo")),
     }
 
     def __init__(
@@ -120,6 +131,7 @@ class KernelPegasosClassifier(ClassifierMixin, KernelModel):  # type: ignore[mis
         kernel_params: Mapping[str, Any] | None = None,
         cache_mb: float = 1000,
         bias: str = "none",
+        multi_class: str = "ovr",
         class_weight: Mapping[Any, float] | str | None = None,
         costs: Any = None,
         tol: float = 1e-3,
@@ -140,6 +152,7 @@ class KernelPegasosClassifier(ClassifierMixin, KernelModel):  # type: ignore[mis
         self.kernel_params = kernel_params
         self.cache_mb = cache_mb
         self.bias = bias
+        self.multi_class = multi_class
         self.class_weight = class_weight
         self.costs = costs
         self.tol = tol
@@ -181,20 +194,48 @@ class KernelPegasosClassifier(ClassifierMixin, KernelModel):  # type: ignore[mis
         check_classes(classes, codes, weights.listed)
         costs_of(self, len(classes))  # refuses any: these losses have none
         plain = Problem(rows, codes, weights, float(self.lam), self.loss, self.bias)
-        problem = self._with_kernel(plain, X)
-        names = [str(label) for label in classes] if len(classes) > 2 else [""]
+        in_pairs = len(classes) if self.multi_class == "ovo" and len(classes) > 2 else 0
+        problem = self._with_kernel(plain, X, in_pairs)
+        named = np.array([f"{classes[i]} vs {classes[k]}" for i, k in pairs_of(in_pairs)]) if in_pairs else classes
+        names = [str(label) for label in named] if len(classes) > 2 else [""]
         fits = self._solve_kernel(problem, names, stop)
-        self.classes_, self._loss_of_fit = classes, self.loss
-        self._keep(X, problem, fits, classes, stop)
+        self.classes_, self._loss_of_fit, self._in_pairs = classes, self.loss, bool(in_pairs)
+        self._keep(X, problem, fits, named, stop)
         return self
 
-    # Scores become labels and chances as they do in a linear model.
-    decision_function = PegasosClassifier.decision_function
-    predict = PegasosClassifier.predict
+    def decision_function(self, X: Any) -> Floats:
+        """Scores of each row; for two classes how far the second is ahead.
 
-    @available_if(_has_chances)  # type: ignore[untyped-decorator]  # no type hints there
+        With multi_class="ovo" the score of a class is the number of pairs it wins, plus less than a third for how
+        clearly it wins them.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_rows,) or (n_rows, n_classes)
+        """
+        check_is_fitted(self)
+        if self._in_pairs:
+            return class_scores(self._scores(X), len(self.classes_))
+        scores: Floats = PegasosClassifier.decision_function(self, X)
+        return scores
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The class of each row; with multi_class="ovo" the one that wins most pairs, the first of those if several.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_rows,)
+        """
+        check_is_fitted(self)
+        if self._in_pairs:
+            winners: NDArray[Any] = self.classes_[votes(self._scores(X), len(self.classes_)).argmax(axis=1)]
+            return winners
+        labels: NDArray[Any] = PegasosClassifier.predict(self, X)
+        return labels
+
+    @available_if(lambda self: _has_chances(self) and self.multi_class == "ovr")  # type: ignore[untyped-decorator]  # no type hints there
     def predict_proba(self, X: Any) -> Floats:
-        """The chance of each class, for loss="log".
+        """The chance of each class, for loss="log" and multi_class="ovr".
 
         Returns
         -------

@@ -28,7 +28,7 @@ namespace pegasos {
 //   bounded_slope  |slope| <= 1; otherwise Pegasos starts its steps later
 //   smooth         the slope is continuous: Newton's method needs no proximal term
 //   costly         value and conjugate take exponentials or logarithms
-// Piecewise linear losses also have slope_at_minus_infinity and kinks (bias.hpp).
+// Piecewise linear losses also have slope_at_minus_infinity and kinks (bias.hpp), rise and fall (kernel_climb.hpp).
 template <class L>
 concept Loss = requires(const L loss, double s, double y, double a) {
   { L::name } -> std::convertible_to<const char*>;

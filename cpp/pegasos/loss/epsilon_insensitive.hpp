@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "../hd.hpp"
+#include "way.hpp"
 
 namespace pegasos {
 
@@ -40,6 +41,10 @@ struct EpsilonInsensitive {
     take(y - epsilon - s);
     take(y + epsilon - s);
   }
+
+  // Up to the bound, or to the kink at zero.
+  PEG_HD Way rise(double a, double y) const { return a < 0 ? Way{0, y + epsilon} : Way{1, y - epsilon}; }
+  PEG_HD Way fall(double a, double y) const { return a > 0 ? Way{0, y - epsilon} : Way{-1, y + epsilon}; }
 
   // The gradient of the dual, y - s - epsilon sign(a), less what a bound or the kink at zero holds back.
   PEG_HD double violation(double a, double s, double y) const {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "../hd.hpp"
+#include "way.hpp"
 
 namespace pegasos {
 
@@ -44,6 +45,10 @@ struct Hinge {
   PEG_HD void kinks(double s, double y, const Take& take) const {
     take(y - s);
   }
+
+  // From a upwards and downwards the dual is smooth until a reaches `end`, and would stop growing at the score `level`.
+  PEG_HD Way rise(double, double y) const { return {y > 0 ? 1.0 : 0.0, y}; }
+  PEG_HD Way fall(double, double y) const { return {y > 0 ? 0.0 : -1.0, y}; }
 
   // How far a is from what s asks for, in units of the margin: the projected gradient of the dual.
   PEG_HD double violation(double a, double s, double y) const {

@@ -27,6 +27,12 @@ class Lines(Rows):
         return np.arange(self.X.shape[0]) if self.index is None else self.index
 
 
+def _span(index: NDArray[np.intp]) -> Any:
+    """Neighbours as a slice, which is no copy."""
+    first, n = int(index[0]) if len(index) else 0, len(index)
+    return slice(first, first + n) if np.array_equal(index, np.arange(first, first + n)) else index
+
+
 class Precomputed(Kernel):
     """Looks its values up."""
 
@@ -42,7 +48,8 @@ class Precomputed(Kernel):
     def block(self, A: Rows, B: Rows) -> Block:
         assert isinstance(A, Lines)
         assert isinstance(B, Lines)
-        return np.ascontiguousarray(dense(A.X[A.numbers()][:, B.numbers()]))
+        lines, columns = _span(A.numbers()), _span(B.numbers())
+        return np.array(dense(A.X[lines][:, columns]), order="C")
 
     def diagonal(self, A: Rows) -> Block:
         return np.asarray(A.X.diagonal(), dtype=np.float64)

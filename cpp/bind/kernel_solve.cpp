@@ -1,0 +1,97 @@
+// Whole kernel problems, or blocks of them, in one native call. No arithmetic here.
+#include "pegasos/kernel_solve.hpp"
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/string.h>
+
+#include "labelled.hpp"
+#include "watch.hpp"
+
+using namespace nb::literals;
+using namespace pegasos;
+
+namespace {
+
+const char* name_of(End end) {
+  constexpr const char* names[] = {"reached", "stalled", "spent", "second order", "stopped"};
+  return names[int(end)];
+}
+
+template <class T>
+nb::dict solve_block(const PyLabelled& rows, Corner<T> K, double offset, Vec<double> p, OutVec<double> a,
+                     OutVec<double> score, const SolveOptions& options, PyWatch& outside) {
+  const auto block = block_of(K, offset, rows);
+  const BlockState state = state_of(rows, p, a, score);
+  Watch watch = outside.make();
+  Solved done;
+  rows.visit([&](const auto& loss) {
+    Team team(block.n < 2048 ? 1 : options.threads);  // to wake a thread takes as long as a small group
+    done = BlockSolver(block, loss, state, options, team, watch).solve();
+  });
+  nb::dict result;
+  result["visits"] = done.visits;
+  result["work"] = done.work;
+  result["shift"] = done.shift;
+  result["gap"] = done.gap;
+  result["end"] = name_of(done.end);
+  result["error"] = outside.error;
+  return result;
+}
+
+// What polishing this point may cost, before it starts.
+template <class T>
+double polish_cost(const PyLabelled& rows, Corner<T> K, double offset, Vec<double> p, OutVec<double> a,
+                   OutVec<double> score, const SolveOptions& options) {
+  const auto block = block_of(K, offset, rows);
+  const BlockState state = state_of(rows, p, a, score);
+  double cost = 0;
+  rows.visit([&](const auto& loss) {
+    Team team(1);
+    Watch watch(0, 1e300, {});
+    cost = BlockSolver(block, loss, state, options, team, watch).newton_cost();
+  });
+  return cost;
+}
+
+template <class T>
+nb::tuple prove_block(const PyLabelled& rows, Corner<T> K, double offset, Vec<double> p, OutVec<double> a,
+                      OutVec<double> score, const SolveOptions& options, double guess) {
+  const auto block = block_of(K, offset, rows);
+  const BlockState state = state_of(rows, p, a, score);
+  Proven found{};
+  rows.visit([&](const auto& loss) { found = prove(block, loss, state, options.terms, guess); });
+  return nb::make_tuple(found.b, found.objective, found.dual, found.disagreement, found.zero);
+}
+
+template <class T>
+void bind_of(nb::class_<PyLabelled>& rows) {
+  rows.def("solve", &solve_block<T>, "K"_a.noconvert(), "offset"_a, "p"_a.noconvert(), "a"_a.noconvert(),
+           "score"_a.noconvert(), "options"_a, "watch"_a);
+  rows.def("polish_cost", &polish_cost<T>, "K"_a.noconvert(), "offset"_a, "p"_a.noconvert(), "a"_a.noconvert(),
+           "score"_a.noconvert(), "options"_a);
+  rows.def("prove", &prove_block<T>, "K"_a.noconvert(), "offset"_a, "p"_a.noconvert(), "a"_a.noconvert(),
+           "score"_a.noconvert(), "options"_a, "guess"_a);
+}
+
+}  // namespace
+
+void bind_kernel_solve(nb::class_<PyLabelled>& rows) {
+  nb::class_<SolveOptions>(rows, "Options")
+      .def(
+          "__init__",
+          [](SolveOptions* self, bool free_bias, double outside, double typical, double ridge, int64_t most_free) {
+            new (self) SolveOptions{.terms = {free_bias, outside, typical, ridge, most_free}};
+          },
+          "free_bias"_a, "outside"_a, "typical"_a, "ridge"_a, "most_free"_a = 256)
+      .def_rw("target", &SolveOptions::target)
+      .def_rw("floor", &SolveOptions::floor)
+      .def_rw("budget", &SolveOptions::budget)
+      .def_rw("visits", &SolveOptions::visits)
+      .def_rw("newton_first", &SolveOptions::newton_first)
+      .def_rw("large_systems", &SolveOptions::large_systems)
+      .def_rw("seed", &SolveOptions::seed)
+      .def_rw("threads", &SolveOptions::threads);
+  bind_of<float>(rows);
+  bind_of<double>(rows);
+}
