@@ -10,13 +10,15 @@ SANITIZE := -std=c++20 -g -O1 -ffp-contract=off -fsanitize=address,undefined -fn
 CPP_TESTS := $(wildcard cpp/tests/*_test.cpp) cpp/tests/main.cpp
 JOBS := $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: help demo examples test lint style warnings format unit sanitize sanitize-threads bench bench-peers picture clean
+.PHONY: help demo examples test lint style warnings format unit sanitize sanitize-threads bench bench-peers \
+  bench-everyday picture clean
 
 help:
 	@echo "make demo      set up, train on generated text, compare with scikit-learn, save demo.png"
 	@echo "make examples  draw the pictures of docs/variants.md and docs/losses.md again"
 	@echo "make test      set up, lint, sanitized core tests, the whole test suite"
 	@echo "make bench-peers   install the peers, measure against them (about 25 minutes)"
+	@echo "make bench-everyday   a course of ordinary inputs against scikit-learn (about 20 minutes)"
 	@echo "make lint      style and types, and the core's tests compiled with every warning an error"
 	@echo "make unit | sanitize | sanitize-threads | format | bench | picture | clean"
 
@@ -58,6 +60,9 @@ bench: $(VENV)/.installed $(VENV)/.demo
 
 # The peers are nobody's dependency: where one of them cannot be installed, its contests are skipped and say so.
 bench-peers: $(VENV)/.peers bench
+
+bench-everyday: $(VENV)/.installed
+	$(PY) benchmarks/everyday.py
 
 picture: $(VENV)/.installed $(VENV)/.demo $(VENV)/.peers
 	$(PY) benchmarks/picture.py

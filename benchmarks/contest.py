@@ -143,25 +143,30 @@ def machine_facts() -> dict[str, Any]:
 def print_facts(facts: Mapping[str, Any]) -> None:
     load = "unknown" if facts["load"] is None else " ".join(f"{x:.1f}" for x in facts["load"])
     print(f"{facts['cpu']}, {facts['cores']} cores, {facts['memory_gb']} GB; caches {facts['caches']}; load {load}")
-    print(", ".join(f"{name} {number}" for name, number in facts["versions"].items()), flush=True)
+    versions = [f"{name} {number}" for name, number in facts["versions"].items()]
+    print(", ".join(versions), f"; commit {facts['commit']}" if facts["commit"] else "", sep="", flush=True)
 
 
-HEADER = f"{'contest':38}  {'data':14}  {'ours':>10}  {'yardstick':>10}  {'score (middle half)':>21}  {'target':>7}"
+WIDTH = 42  # of a contest's name
+HEADER = (
+    f"{'contest':{WIDTH}}  {'data':14}  {'ours':>10}  {'yardstick':>10}  {'score (middle half)':>21}  {'target':>7}"
+)
 
 
-def print_header() -> None:
-    print(f"\n{HEADER}\n{'-' * (len(HEADER) + 7)}", flush=True)
+def print_header(more: str = "") -> None:
+    """more: names of further columns, for what `print_finding` gets as `more`."""
+    print(f"\n{HEADER}         {more}".rstrip(), f"{'-' * (len(HEADER) + 7 + len(more))}", sep="\n", flush=True)
 
 
-def print_finding(f: Finding) -> None:
+def print_finding(f: Finding, more: str = "") -> None:
     low, high = f.spread()
     middle = f" ({low:.3g}-{high:.3g})" if low != high else ""
     times, sign = ("x", ">") if f.sense == "faster" else ("", "<" if f.sense == "at most" else ">")
     target = "" if f.target is None else f"{sign} {f.target:g}{times}"
     verdict = "" if f.target is None else "ok" if f.ok else "SHORT"
     print(
-        f"{f.contest:38}  {f.data:14}  {_figure(f.ours, f.unit):>10}  {_figure(f.yardstick, f.unit):>10}  "
-        f"{f'{f.score:.3g}{times}{middle}':>21}  {target:>7}  {verdict:5}  {f.against}",
+        f"{f.contest:{WIDTH}}  {f.data:14}  {_figure(f.ours, f.unit):>10}  {_figure(f.yardstick, f.unit):>10}  "
+        f"{f'{f.score:.3g}{times}{middle}':>21}  {target:>7}  {verdict:5}  {more}{f.against}",
         flush=True,
     )
 
@@ -175,11 +180,16 @@ def _figure(value: float, unit: str) -> str:
     return f"{value * scale:{'.2f' if scale == 1 else '.1f'}} {unit}".strip()
 
 
+def record(f: Finding) -> dict[str, Any]:
+    """A finding as the results file has it."""
+    return asdict(f) | {"score": f.score, "middle_half": f.spread(), "ok": f.ok}
+
+
 def save(name: str, facts: Mapping[str, Any], findings: Iterable[Finding]) -> Path:
     """Write results/<name>.json."""
     RESULTS.mkdir(exist_ok=True)
     path = RESULTS / f"{name}.json"
-    lines = [asdict(f) | {"score": f.score, "middle_half": f.spread(), "ok": f.ok} for f in findings]
+    lines = [record(f) for f in findings]
     when = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     path.write_text(json.dumps({"when": when, "machine": facts, "findings": lines}, indent=1) + "\n")
     return path

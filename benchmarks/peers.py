@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from statistics import median
-from typing import Any
+from typing import Any, Protocol
 
 from contest import interleave, timed
 from inputs import Data
@@ -43,9 +43,21 @@ def _short(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
+class Judge(Protocol):
+    """What a search asks of the data: the value of what a fit returned, and how many seconds it may take."""
+
+    @property
+    def patience(self) -> float: ...
+
+    def objective(self, w: Any, lam: float) -> float: ...
+
+
 @dataclass(frozen=True)
 class Contestant:
-    """fit(data, lam, threads, seed, **setting) returns w. Each family of settings goes from rough to exact."""
+    """fit(data, lam, threads, seed, **setting) returns w, or what else the data's `objective` can value.
+
+    Each family of settings goes from rough to exact.
+    """
 
     name: str
     fit: Callable[..., Any]
@@ -61,28 +73,37 @@ class Contestant:
             return f"{self.name} cannot be imported ({type(error).__name__}: {error}); make bench-peers installs it"
         return None
 
-    def call(self, data: Data, lam: float, setting: Setting, threads: int = 1, seed: int = 0) -> Callable[[], Any]:
+    def call(self, data: Judge, lam: float, setting: Setting, threads: int = 1, seed: int = 0) -> Callable[[], Any]:
         return partial(self.fit, data, lam, threads, seed, **setting)
 
-    def measure(self, data: Data, lam: float, setting: Setting, threads: int = 1) -> tuple[float, float]:
+    def measure(self, data: Judge, lam: float, setting: Setting, threads: int = 1) -> tuple[float, float]:
         """Seconds and objective, medians over the seeds; the seconds of one run each, so not more than a hint."""
         runs = [timed(self.call(data, lam, setting, threads, seed)) for seed in self.seeds]
         return median(run[0] for run in runs), median(data.objective(run[1], lam) for run in runs)
 
-    def quickest(self, data: Data, lam: float, goal: float, threads: int = 1) -> Choice:
+    def quickest(self, data: Judge, lam: float, goal: float, threads: int = 1) -> Choice:
         """Of every family the roughest setting that reaches the goal, and of these the quickest."""
         found: list[Choice] = []
         for family in self.families:
-            tried = list(self._search(data, lam, goal, threads, family, data.patience / len(self.families)))
+            best = min((c.seconds for c in found if c.reached), default=float("inf"))
+            tried = []
+            for choice in self._search(data, lam, goal, threads, family, data.patience / len(self.families)):
+                tried.append(choice)
+                if not choice.reached and choice.seconds > 2 * best:  # what comes is slower still
+                    break
             found.append(min(tried, key=lambda c: (not c.reached, c.seconds if c.reached else c.objective)))
-        if len(found) == 1 or not any(c.reached for c in found):
+        reached = [c for c in found if c.reached]
+        if not reached:
             return min(found, key=lambda c: c.objective)
-        final = [c for c in found if c.reached]
+        best = min(c.seconds for c in reached)
+        final = [c for c in reached if c.seconds <= 2 * best]  # one run is a hint: the rest is clearly slower
+        if len(final) == 1:
+            return final[0]
         again = interleave({str(n): self.call(data, lam, c.setting, threads) for n, c in enumerate(final)}, 2, 0.0)
         return final[min(range(len(final)), key=lambda n: min(again[str(n)]))]
 
     def _search(
-        self, data: Data, lam: float, goal: float, threads: int, family: tuple[Setting, ...], patience: float
+        self, data: Judge, lam: float, goal: float, threads: int, family: tuple[Setting, ...], patience: float
     ) -> Iterator[Choice]:
         """Gallop to the first setting that reaches the goal, then halve the distance to the last that did not.
 

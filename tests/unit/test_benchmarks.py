@@ -5,7 +5,14 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from pegasos import losses
 
 ROOT = Path(__file__).parents[2]
 
@@ -17,3 +24,48 @@ def test_the_contests_of_pegasos_run(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr[-2000:]
     found = json.loads((tmp_path / "found.json").read_text())
     assert {line["contest"].split(",")[0] for line in found["findings"]} == {"epoch", "validation", "memory of a fit"}
+
+
+def everyday(*asked: str) -> str:
+    script = [sys.executable, ROOT / "benchmarks" / "everyday.py", *asked]
+    done = subprocess.run(script, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    return done.stdout
+
+
+def test_the_course_of_ordinary_inputs_lists_every_loss_and_bias() -> None:
+    lines = [line.split() for line in everyday("--list").splitlines()]
+    names, groups, kinds, named_losses, biases = list(zip(*lines, strict=True))[:5]
+    assert len(set(names)) == len(names)
+    assert groups.count("generated") >= 114
+    assert set(kinds) == {"linear", "kernel"}
+    assert set(named_losses) == {*losses.NAMED, *losses.JOINT}
+    assert set(biases) == {"regularized", "free", "search", "none"}  # all that the default solver takes
+
+
+def test_a_case_of_the_course_runs(tmp_path: Path) -> None:
+    told = everyday("--only", "kernel_loop200_0.01", "loop200_hinge", "--save", str(tmp_path / "found"))
+    found = json.loads((tmp_path / "found.json").read_text())["findings"]
+    assert {line["contest"] for line in found} == {"loop200_hinge", "kernel_loop200_0.01"}
+    assert all(line["notes"]["peer_reached"] for line in found)
+    assert "median of 2, generated" in told
+
+
+def test_the_course_says_what_its_budget_left_out(tmp_path: Path) -> None:
+    told = everyday("--only", "loop200_hinge", "loop200_log", "--budget", "0", "--save", str(tmp_path / "found"))
+    assert "2 cases (loop200_hinge, loop200_log): skipped" in told
+
+
+@pytest.mark.parametrize("kernel", [False, True])
+@pytest.mark.parametrize("name", ["loop200_hinge", "loop200_log", "loop200_tube", "digits_ovr"])
+def test_the_judge_of_the_course_values_our_fits_as_they_value_themselves(
+    name: str, kernel: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    from everyday_cases import cases
+    from everyday_fits import Task, values
+
+    (case,) = (case for case in cases() if case.name == name)
+    task = Task(replace(case, kernel=kernel), *case.make())
+    (model,) = task.ours()
+    assert_allclose(values(task, model, task.y), np.atleast_1d(model.objective_), rtol=1e-7)
