@@ -157,7 +157,7 @@ void bind_linear(nb::module_& m) {
           [](PyWatch* self, double started, double give_up, bool polls_signals, OutVec<uint8_t> stop,
              nb::object report) {
             if (stop.size() != 1) throw std::invalid_argument("stop is one byte");
-            new (self) PyWatch{started, give_up, polls_signals, stop, std::move(report)};
+            new (self) PyWatch(started, give_up, polls_signals, stop, std::move(report));
           },
           nb::kw_only(), "started"_a, "give_up"_a, "polls_signals"_a, "stop"_a.noconvert(), "report"_a.none());
 

@@ -5,7 +5,9 @@
 #include <nanobind/nanobind.h>
 
 #include <atomic>
+#include <chrono>
 #include <exception>
+#include <limits>
 
 #include "arrays.hpp"
 #include "pegasos/problem.hpp"
@@ -17,8 +19,12 @@ struct PyWatch {
   nb::object report;
   nb::object error = nb::none();
 
+  PyWatch(double began, double limit, bool signals, OutVec<uint8_t> stop_flag, nb::object told)
+      : started(began), give_up(limit), polls_signals(signals), stop(std::move(stop_flag)), report(std::move(told)) {}
+
   bool outside() {
     if (std::atomic_ref<uint8_t>(*stop.data()).load(std::memory_order_relaxed) != 0) return false;
+    if (!report.is_none() && seconds() - told_ > silence && !remind()) return false;
     if (!polls_signals) return true;
     nb::gil_scoped_acquire gil;
     if (PyErr_CheckSignals() == 0) return true;
@@ -30,6 +36,33 @@ struct PyWatch {
   bool tell(const pegasos::Checkpoint& line) {
     nb::gil_scoped_acquire gil;
     if (report.is_none()) return true;
+    last_ = line;
+    return say(line) && !enough_;
+  }
+
+  pegasos::Watch make() {
+    begin_ = pegasos::Watch::Clock::now();
+    told_ = started;
+    return {started, give_up, [this] { return outside(); }};
+  }
+
+ private:
+  static constexpr double silence = 1;  // seconds, until the last line is told again: nobody should think it hangs
+
+  double seconds() const {
+    return started + std::chrono::duration<double>(pegasos::Watch::Clock::now() - begin_).count();
+  }
+
+  // A wish to stop is kept for the next line: there the model has a certificate. False when the callback raised.
+  bool remind() {
+    nb::gil_scoped_acquire gil;
+    last_.seconds = seconds();
+    enough_ = !say(last_) || enough_;
+    return error.is_none();
+  }
+
+  bool say(const pegasos::Checkpoint& line) {
+    told_ = seconds();
     PyObject* done = PyObject_CallFunction(report.ptr(), "dLdd", line.seconds, static_cast<long long>(line.steps),
                                            line.objective, line.dual);
     if (done == nullptr) {
@@ -41,13 +74,13 @@ struct PyWatch {
     return !enough;
   }
 
-  pegasos::Watch make() {
-    return {started, give_up, [this] { return outside(); }};
-  }
-
- private:
   void keep_error() {
     nb::python_error raised;  // takes the error out of the interpreter
     error = nb::borrow(raised.value());
   }
+
+  pegasos::Watch::Clock::time_point begin_ = pegasos::Watch::Clock::now();
+  double told_ = 0;
+  pegasos::Checkpoint last_{0, 0, std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::quiet_NaN()};
+  bool enough_ = false;
 };

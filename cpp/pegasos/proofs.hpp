@@ -22,7 +22,8 @@ class Proofs {
   DualFit fit;
 
   double objective() const { return objective_; }
-  double gap() const { return gap_; }  // of the last one
+  double gap() const { return gap_; }                  // of the last one
+  bool raised_bound() const { return raised_bound_; }  // the last one
 
   // Whether the last certificate is of the current state.
   bool fresh() const { return !fit.history.empty() && fit.history.back().steps == state_.visits; }
@@ -39,6 +40,7 @@ class Proofs {
       std::copy(w.begin(), w.end(), state_.w.begin());
       if (p_.free_bias) state_.w.back() = found->bias;
     }
+    raised_bound_ = found->dual > dual_;
     dual_ = std::max(dual_, found->dual);
     gap_ = found->objective - found->dual;
     // Rounding may put a bound that is tight a last bit above what it bounds.
@@ -62,6 +64,7 @@ class Proofs {
   Watch& watch_;
   double objective_ = std::numeric_limits<double>::infinity(), gap_ = objective_;
   double dual_ = 0;  // losses are not negative: a = 0 proves f >= 0
+  bool raised_bound_ = false;
 };
 
 }  // namespace pegasos

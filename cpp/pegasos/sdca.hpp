@@ -251,7 +251,7 @@ class DualSolver {
   Team& team_;
   Watch& watch_;
   Meter meter_;
-  Switching switching_{meter_};
+  Switching switching_{meter_, L::smooth};
   Problem<Rows> inner_;
   std::vector<double> u_;
   DualAscent<Rows, L> ascent_;

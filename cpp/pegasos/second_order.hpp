@@ -46,7 +46,7 @@ class SecondOrder {
   // Improves state.a and the certified weights from w, until tol, until the gap stops falling when `to_the_floor`, or
   // until `budget` is used up without bringing the gap down: what was best stays. Returns false when interrupted.
   bool run(std::vector<double> w, bool to_the_floor, bool free_bias, double zero, double budget) {
-    meter_.allow(budget);
+    meter_.allow(to_the_floor || L::smooth ? budget : trial * budget);
     std::vector<double> a(state_.a.begin(), state_.a.end());
     if (!newton_.prepare()) return false;
     std::vector<double> kept_w = w;
@@ -76,8 +76,9 @@ class SecondOrder {
     const bool path_first = path_steps * path_step() <= newton_.cost(a) * rounds(false);
     const double path_cost = PreciseSystem<Rows>::cost(double(p_.m()), double(p_.rows.dim()));
     const auto tries = [&] { return best_ <= floor_ ? 0 : best_ <= 1e3 * floor_ ? 3 : 10; };
+    bool crawls = false;
     for (int failures = 0; failures < tries() && (to_the_floor || !proofs_.fit.converged) && epochs_left() >= 5;) {
-      const double path_limit = failures > 0 ? 3e7 : path_first && best_ > 1e-6 * zero ? 3e5 : 0;
+      const double path_limit = failures > 0 || crawls ? 3e7 : path_first && best_ > 1e-6 * zero ? 3e5 : 0;
       if (path_left && path_cost < path_limit && meter_.left() >= path_steps * path_step()) {
         path_left = false;
         if (!follow(w, a, zero)) return false;
@@ -90,9 +91,12 @@ class SecondOrder {
       const int rounds = newton_.step(w, a, curvature, int(std::min(epochs_left() - 4, double(most_rounds))), accuracy);
       state_.visits += newton_.take_visits();
       if (rounds == 0 || !certify_(w, a)) return false;
+      // With better weights found before, its bound was enough: what is handed back is what was certified.
+      if (proofs_.fit.converged && proofs_.raised_bound()) std::copy(a.begin(), a.end(), state_.a.begin());
       if (proofs_.gap() < best_) {
         keep();
         failures = best_ < 0.99 * before ? 0 : failures + 1;
+        crawls = rounds >= most_rounds && best_ > pays * before;
         if (!L::smooth) curvature = std::max(curvature / (rounds < 4 ? 100 : rounds < 12 ? 10 : 3), 1e-12);
       } else {
         const bool solved = rounds < most_rounds;  // but too small a step to show
@@ -113,6 +117,7 @@ class SecondOrder {
  private:
   static constexpr double path_steps = 25;  // mostly
   static constexpr int most_rounds = 40;  // of a proximal step: one that needs more is better taken with more curvature
+  static constexpr double trial = 0.5;    // of the budget, until the first step has paid; smooth losses always do
   static constexpr double pays = 0.3;     // of the gap left
 
   // Newton steps of a phase, in one or more proximal steps. Measured on texts and small tables: 2 to 10 for smooth

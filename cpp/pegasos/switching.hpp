@@ -1,9 +1,8 @@
 // Who goes next: coordinate ascent, or a second-order method that offers to finish. Counted, never timed.
 //
-// An offer has a price, predicted from the sizes that it will meet. It is accepted where coordinate ascent, at the pace
-// it has shown, would need clearly more, and where the price is within an allowance that grows with what coordinate
-// ascent has cost. So a wrong prediction costs at most as much again as was spent, and where coordinate ascent crawls
-// for good the offer is accepted sooner or later.
+// An offer has a price, predicted from the sizes that it will meet, and gets a budget of a few times that. It is
+// accepted where coordinate ascent, at the pace it has shown, would need clearly more; what does not pay within its
+// budget is not offered again before as much was spent on coordinate ascent.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +21,7 @@ class Switching {
   // What the last digits may take where that is what they are expected to.
   static constexpr double for_polish = 2.5 * unnoticed;
 
-  explicit Switching(const Meter& meter) : meter_(meter) {}
+  Switching(const Meter& meter, bool smooth) : meter_(meter), smooth_(smooth) {}
 
   // An epoch of coordinate ascent took so much and ended with this estimate of the gap.
   void epoch(double estimate, double operations) {
@@ -59,8 +58,9 @@ class Switching {
   // Both are guesses: there must be a wide margin. What was lost to phases that did not get there has to be earned
   // first.
   //
-  // For a smaller tol an offer is worth more. So that a larger tol never takes longer, one that is declined for its
-  // tol alone is accepted once a part of its price was spent on something else, unless the end is in sight.
+  // For a smaller tol an offer is worth more. So that a larger tol never takes clearly longer, one that is declined for
+  // its tol alone needs no margin any more once a part of its price was spent on something else; and hardly a reason
+  // where the price is certain, as it is for smooth losses.
   bool accepts(double price, double tol) {
     price *= patience_;
     if (price <= unnoticed - phases_) return price <= rest(tol);
@@ -68,12 +68,12 @@ class Switching {
     if (price <= (price > ascent() ? worth : worth_known) * rest(tol)) return true;
     if (price > worth * rest(tiny)) return false;
     if (declined_ < 0) declined_ = ascent();
-    return ascent() - declined_ >= worth * price && rest(tol) >= in_sight * price;
+    return ascent() - declined_ >= worth * price && (smooth_ ? 0.1 : 1.0) * price <= rest(tol);
   }
 
   // Whether the operations left until max_epochs will not do.
-  bool gives_up(double tol, double left) const { return left < last_part * ascent() && rest(tol) > 2 * left; }
-  double last_budget() const { return std::max(10 * ascent(), 1000 * unnoticed); }
+  bool gives_up(double tol, double left) const { return left < last_part * ascent() && rest(tol) > 1.5 * left; }
+  double last_budget() const { return std::max(20 * ascent(), 2000 * unnoticed); }
 
   // For a phase of this price: the guess may be wrong by that much.
   double budget(double price) const { return std::max(3 * patience_ * price, unnoticed); }
@@ -90,11 +90,11 @@ class Switching {
   static constexpr double most_epochs = 1e6;
   static constexpr double worth = 0.25;        // what is left is known to that factor, after a few epochs
   static constexpr double worth_known = 0.75;  // and much better once as much again was spent
-  static constexpr double in_sight = 0.1;      // of a price: not worth it any more
-  static constexpr double last_part = 0.2;     // of all epochs
+  static constexpr double last_part = 0.5;     // of all epochs
   static constexpr double tiny = 1e-8;         // a tol as small as any
 
   const Meter& meter_;
+  bool smooth_;
   std::vector<double> estimates_;  // of the gap, one per epoch
   size_t since_ = 0;               // the last phase
   double last_ = 0, phases_ = 0, declined_ = -1, patience_ = 1;

@@ -73,14 +73,14 @@ class Progress:
             return task.call_on_fit_task_end(estimator=self._estimator)
 
     def _printer(self, i: int) -> Callable[[float, int, float, float], None]:
-        name = f"class {self._names[i]}  " if len(self._names) > 1 else ""
+        width = max(map(len, self._names))
+        name = f"class {self._names[i]:<{width}}  " if len(self._names) > 1 else ""
 
         def line(seconds: float, steps: int, objective: float, dual: float) -> None:
+            known = f"objective {objective:.6g}  gap {objective - dual:.3g}"
+            if objective != objective:
+                known = "no certificate yet"
             with self._lock:
-                print(
-                    f"[pegasos] {name}{seconds:8.2f} s  step {steps:>12,}  objective {objective:.6g}  "
-                    f"gap {objective - dual:.3g}",
-                    flush=True,
-                )
+                print(f"[pegasos] {name}{seconds:8.2f} s  step {steps:>12,}  {known}", flush=True)
 
         return line
