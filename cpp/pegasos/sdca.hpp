@@ -159,6 +159,8 @@ class DualSolver {
   bool finish_if_it_pays() {
     if (!o_.second_order || fit_.converged || !switching_.asks(o_.tol)) return true;
     meter_.take(5 * double(state_.a.size()));
+    // The last digits will be asked for anyway: coordinate ascent would be a detour.
+    if (polish_pays()) return finish(weights(), true, Switching::for_polish);
     const double price = second_order_.price(state_.a, false);
     if (!given_up_ && switching_.gives_up(o_.tol, epochs_left() * full_epoch())) {
       given_up_ = true;
@@ -170,9 +172,12 @@ class DualSolver {
 
   // Once tol is met, the last digits, where they cost next to nothing: repeated fits then agree.
   void polish() {
-    if (!o_.second_order || !o_.polish || at_floor_) return;
-    if (second_order_.price(state_.a, true) > Switching::unnoticed || (!u_is_whole_ && !rebuild())) return;
-    finish(weights(), true, Switching::for_polish);
+    if (!at_floor_ && polish_pays() && (u_is_whole_ || rebuild())) finish(weights(), true, Switching::for_polish);
+  }
+
+  bool polish_pays() {
+    if (!o_.second_order || !o_.polish || polished_) return false;
+    return polished_ = second_order_.price(state_.a, true) <= Switching::unnoticed;
   }
 
   bool descent_pays() const { return o_.second_order && descent_.suits() && epochs_left() >= 4; }
@@ -264,7 +269,7 @@ class DualSolver {
   double certified_ = 0;  // operations until the last certificate
   double at_zero_ = -1;   // not known yet
   size_t epoch_ = 0;
-  bool at_floor_ = false, u_is_whole_ = true, given_up_ = false, first_look_ = false;
+  bool at_floor_ = false, u_is_whole_ = true, given_up_ = false, polished_ = false, first_look_ = false;
 };
 
 }  // namespace pegasos

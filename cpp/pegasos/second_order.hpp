@@ -50,6 +50,7 @@ class SecondOrder {
     std::vector<double> a(state_.a.begin(), state_.a.end());
     if (!newton_.prepare()) return false;
     std::vector<double> kept_w = w;
+    const bool paid_before = begun_ == 0 || paid();  // the run before this one, if there was one
     best_ = paid_ = begun_ = proofs_.gap();
     // Keeps the step just taken where it is an improvement, takes it back otherwise.
     const auto keep = [&] {
@@ -78,7 +79,9 @@ class SecondOrder {
     const auto tries = [&] { return best_ <= floor_ ? 0 : best_ <= 1e3 * floor_ ? 3 : 10; };
     bool crawls = false;
     for (int failures = 0; failures < tries() && (to_the_floor || !proofs_.fit.converged) && epochs_left() >= 5;) {
-      const double path_limit = failures > 0 || crawls ? 3e7 : path_first && best_ > 1e-6 * zero ? 3e5 : 0;
+      const double path_limit = failures > 0 || crawls || !paid_before ? 3e7
+                                : path_first && best_ > 1e-6 * zero    ? 3e5
+                                                                       : 0;
       if (path_left && path_cost < path_limit && meter_.left() >= path_steps * path_step()) {
         path_left = false;
         if (!follow(w, a, zero)) return false;

@@ -31,7 +31,8 @@ Result descend(const Problem<Rows>& p, const L& loss, double tol, int threads, d
   r.a.resize(size_t(p.rows.size()) * width);
   Team team(threads);
   Watch watch(0, looks == 0 ? 0 : forever, [&] { return looks < 0 || looks-- > 0; });
-  Descent<Rows, L> descent(p, loss, 1.0, team, watch);
+  Meter meter;
+  Descent<Rows, L> descent(p, loss, 1.0, team, watch, meter);
   CHECK(descent.suits());
   r.whole = descent.run(r.w, r.a, tol, 1.0, most);
   r.visits = descent.take_visits();

@@ -110,7 +110,8 @@ TEST(newton_steps_close_the_gap_on_columns_of_any_scale) {
   const Hinge hinge;
   Team team(1);
   Watch watch(0, forever, {});
-  Newton newton(p, hinge, 1.0, team, watch);
+  Meter meter;
+  Newton newton(p, hinge, 1.0, team, watch, meter);
   std::vector<double> w(6), a(60);
   CHECK(newton.prepare());
   double gap = 1;
