@@ -178,9 +178,8 @@ TEST(any_number_of_threads_gives_the_same_bytes) {
 }
 
 TEST(newtons_method_gives_the_same_bytes_for_any_number_of_threads) {
-  const Data<float> data(9'000, 12);
-  const auto p = data.on_dense(1e-7);
-  const auto compare = [&](const auto& loss) {
+  const auto compare = [](const Data<float>& data, const auto& loss) {
+    const auto p = data.on_dense(1e-7);
     DualOptions options = automatic(1e-9);
     options.max_epochs = 300;
     const auto one = solve(p, options, 1, listen, loss);
@@ -190,8 +189,8 @@ TEST(newtons_method_gives_the_same_bytes_for_any_number_of_threads) {
       CHECK(one.w == other.w && one.a == other.a && one.visits == other.visits);
     }
   };
-  compare(Hinge{});
-  compare(Log{});
+  compare(Data<float>(9'000, 12), Hinge{});
+  compare(Data<float>(1'600, 12), Log{});  // too few rows for a descent
 }
 
 TEST(a_listener_may_stop_a_fit_at_any_certificate) {
