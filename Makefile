@@ -2,7 +2,7 @@
 VENV ?= .venv
 PY := $(VENV)/bin/python
 PIP := $(PY) -m pip --disable-pip-version-check --quiet
-SOURCES := $(shell find cpp src -name '*.[ch]pp' -o -name '*.py') CMakeLists.txt README.md
+SOURCES := $(shell find cpp src -name '*.[ch]pp' -o -name '*.py') CMakeLists.txt README.md cpp/pegasos/solve.cpp.in
 CPP := $(shell find cpp -name '*.[ch]pp')
 WARN := -Wall -Wextra -Wconversion
 SANITIZE := -std=c++20 -g -O1 -ffp-contract=off -fsanitize=address,undefined -fno-sanitize-recover=all \

@@ -58,11 +58,9 @@ class DualAscent {
              int most_replicas = 2)
       : p_(problem), loss_(blocks_of(loss)), a_(a), u_(u), team_(team), q_(size_t(problem.rows.size()), unknown) {
     plan_replicas(most_replicas);
-    // Logarithms cost more than a row: losses that need them look at every eighth, if about a thousand are left.
+    // Logarithms cost more than a row: losses that need them look at every eighth, of large sets.
     while (L::costly && skips_ < 7 && p_.m() > int64_t(1024 * (skips_ + 1))) skips_ = 2 * skips_ + 1;
   }
-
-  int64_t rows_due() const { return due_.empty() ? p_.m() : int64_t(due_.size()); }
 
   // One pass over the rows that are due, `most` of them; growing: S counts the rows seen so far, every a starts from
   // zero. Returns false when the watch says stop; a and u are in step then, too.

@@ -129,7 +129,7 @@ class Newton {
         damping = damping > 1e-12 ? damping / 10 : 0;
       }
     }
-    return settle(w, a, curvature, accuracy > 0 ? 1 : 3) || meter_.used_up() ? round : 0;
+    return settle(w, a, curvature, accuracy > 0 ? 1 : 3) || (go_on_ && meter_.used_up()) ? round : 0;
   }
 
  private:

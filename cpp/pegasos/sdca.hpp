@@ -157,27 +157,30 @@ class DualSolver {
   }
 
   bool finish_if_it_pays() {
-    if (!o_.second_order || fit_.converged || !switching_.asks(o_.tol)) return true;
-    meter_.take(5 * double(state_.a.size()));
-    // The last digits will be asked for anyway: coordinate ascent would be a detour.
-    if (polish_pays()) return finish(weights(), true, Switching::for_polish);
-    const double price = second_order_.price(state_.a, false);
+    if (!o_.second_order || fit_.converged || !switching_.asks(o_.tol, second_order_.look_cost())) return true;
     if (!given_up_ && switching_.gives_up(o_.tol, epochs_left() * full_epoch())) {
       given_up_ = true;
       return finish(weights(), false, switching_.last_budget());
     }
+    const auto [price, polish] = second_order_.prices(state_.a);
+    // The last digits will be asked for anyway: coordinate ascent would be a detour.
+    if (polish_pays(polish)) return finish(weights(), true, Switching::for_polish);
     if (!switching_.accepts(price, o_.tol) || (price > Switching::unnoticed && !near(0.05))) return true;
     return finish(weights(), false, switching_.budget(price));
   }
 
   // Once tol is met, the last digits, where they cost next to nothing: repeated fits then agree.
   void polish() {
-    if (!at_floor_ && polish_pays() && (u_is_whole_ || rebuild())) finish(weights(), true, Switching::for_polish);
+    if (at_floor_ || !o_.second_order || !o_.polish || certificate_cost() > Switching::unnoticed) return;
+    if (polish_pays(second_order_.prices(state_.a).polish) && (u_is_whole_ || rebuild()))
+      finish(weights(), true, Switching::for_polish);
   }
 
-  bool polish_pays() {
-    if (!o_.second_order || !o_.polish || polished_) return false;
-    return polished_ = second_order_.price(state_.a, true) <= Switching::unnoticed;
+  // Once.
+  bool polish_pays(double price) {
+    const bool pays = o_.polish && !polished_ && price <= Switching::unnoticed;
+    polished_ |= pays;
+    return pays;
   }
 
   bool descent_pays() const { return o_.second_order && descent_.suits() && epochs_left() >= 4; }
@@ -211,9 +214,10 @@ class DualSolver {
     const double zero = at_zero();
     if (zero < proofs_.objective()) {  // coordinate ascent has only made it worse: a fresh start is nearer
       std::fill(w.begin(), w.end(), 0.0);
-      std::fill(state_.a.begin(), state_.a.end(), 0.0);
+      const std::vector<double> nothing(state_.a.size());
+      if (!certify_now(w, nothing)) return false;
+      std::copy(nothing.begin(), nothing.end(), state_.a.begin());
       inner_.offset = 0;
-      if (!certify_now(w, state_.a)) return false;
     }
     const double before = meter_.spent();
     const bool whole = second_order_.run(std::move(w), to_the_floor, p_.free_bias, zero, budget);

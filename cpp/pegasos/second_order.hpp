@@ -38,10 +38,19 @@ class SecondOrder {
         certify_(std::move(certify)),
         recentre_(std::move(recentre)) {}
 
-  // Operations that it takes from here, going by the rows that can move now. Looks at all of them.
-  double price(std::span<const double> a, bool near) {
-    return std::min(path_possible() ? path_steps * path_step() : 1e300, newton_.cost(a) * rounds(near));
+  // Operations that it takes from here to tol, and from there to the last digits.
+  struct Prices {
+    double finish, polish;
+  };
+
+  // Going by the rows that can move now: it takes a look at all of them.
+  Prices prices(std::span<const double> a) {
+    if (!newton_.prepare()) return {1e300, 1e300};  // interrupted
+    meter_.take(look_cost());
+    const double path = path_possible() ? path_steps * path_step() : 1e300, step = newton_.cost(a);
+    return {std::min(path, step * rounds(false)), std::min(path, step * rounds(true))};
   }
+  double look_cost() const { return 5 * double(state_.a.size()); }
 
   // Improves state.a and the certified weights from w, until tol, until the gap stops falling when `to_the_floor`, or
   // until `budget` is used up without bringing the gap down: what was best stays. Returns false when interrupted.
@@ -84,8 +93,9 @@ class SecondOrder {
                                                                        : 0;
       if (path_left && path_cost < path_limit && meter_.left() >= path_steps * path_step()) {
         path_left = false;
-        if (!follow(w, a, zero)) return false;
+        if (!follow(w, a, zero) || !prove(w, a)) return false;
         if (keep()) curvature = std::clamp(10 * best_, 1e-11, 10.0);
+        if (meter_.used_up()) return true;
         continue;
       }
       const double before = best_;
@@ -93,14 +103,14 @@ class SecondOrder {
       const double accuracy = L::smooth && !to_the_floor ? std::min(10 * o_.tol, 0.01 * best_) : 0;
       const int rounds = newton_.step(w, a, curvature, int(std::min(epochs_left() - 4, double(most_rounds))), accuracy);
       state_.visits += newton_.take_visits();
-      if (rounds == 0 || !certify_(w, a)) return false;
-      // With better weights found before, its bound was enough: what is handed back is what was certified.
-      if (proofs_.fit.converged && proofs_.raised_bound()) std::copy(a.begin(), a.end(), state_.a.begin());
+      if (rounds == 0 || !prove(w, a)) return false;
       if (proofs_.gap() < best_) {
         keep();
         failures = best_ < 0.99 * before ? 0 : failures + 1;
         crawls = rounds >= most_rounds && best_ > pays * before;
         if (!L::smooth) curvature = std::max(curvature / (rounds < 4 ? 100 : rounds < 12 ? 10 : 3), 1e-12);
+      } else if (meter_.used_up()) {
+        return true;  // it was cut short, and says nothing about the next one
       } else {
         const bool solved = rounds < most_rounds;  // but too small a step to show
         if (!solved) keep();
@@ -137,11 +147,18 @@ class SecondOrder {
   }
 
   bool follow(std::span<double> w, std::span<double> a, double zero) {
-    const int most = int(std::min(epochs_left(), 80.0));
+    const int most = int(std::min({epochs_left(), 80.0, meter_.left() / path_step()}));
     const int steps = follow_path(p_, loss_, bias_penalty_, watch_, w, a, zero, most);
     state_.visits += steps * p_.m();
     meter_.take(steps * path_step());
-    return steps > 0 && certify_(w, a);
+    return steps > 0;
+  }
+
+  // A certificate. Where its bound, with better weights found before, is enough, what is handed back is what proves it.
+  bool prove(std::span<const double> w, std::span<const double> a) {
+    const bool go_on = certify_(w, a);
+    if (proofs_.fit.converged && proofs_.raised_bound()) std::copy(a.begin(), a.end(), state_.a.begin());
+    return go_on;
   }
 
   Problem<Rows>& p_;

@@ -52,8 +52,12 @@ class Switching {
     return std::max(0.0, least) * last_;
   }
 
-  // Whether it is time to ask for a price at all, which costs a look at all rows.
-  bool asks(double tol) const { return epochs() >= first_offer && rest(tol) > few_epochs * last_; }
+  // Whether it is time to ask for a price, which takes a look at all rows: a tenth of the work at most goes into asking.
+  bool asks(double tol, double look) {
+    if (epochs() < first_offer || meter_.spent() - asked_ < 10 * look || rest(tol) <= few_epochs * last_) return false;
+    asked_ = meter_.spent();
+    return true;
+  }
 
   // Both are guesses: there must be a wide margin. What was lost to phases that did not get there has to be earned
   // first.
@@ -97,7 +101,7 @@ class Switching {
   bool smooth_;
   std::vector<double> estimates_;  // of the gap, one per epoch
   size_t since_ = 0;               // the last phase
-  double last_ = 0, phases_ = 0, declined_ = -1, patience_ = 1;
+  double last_ = 0, phases_ = 0, asked_ = 0, declined_ = -1, patience_ = 1;
 };
 
 }  // namespace pegasos

@@ -99,9 +99,9 @@ class Auto(DualSolver):
     shrinking : bool, default=True
         Whether rows that have settled at a bound sit out until the proof.
     polish : bool, default=True
-        Whether, once `tol` is met, the last digits are computed as well where that costs next to nothing: at most as
-        much as the fit so far, or about a millisecond. Small problems then have the same model to seven digits,
-        however it was reached.
+        Whether the last digits are computed as well where they are expected to cost no more than about a millisecond
+        (kernels: or no more than the fit so far). Small problems then have the same model to seven digits, however it
+        was reached.
     """
 
     _rules: ClassVar[dict[str, Rule]] = {"shrinking": Flag(), "polish": Flag()}
