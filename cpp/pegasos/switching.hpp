@@ -52,7 +52,8 @@ class Switching {
     return std::max(0.0, least) * last_;
   }
 
-  // Whether it is time to ask for a price, which takes a look at all rows: a tenth of the work at most goes into asking.
+  // Whether it is time to ask for a price, which takes a look at all rows: a tenth of the work at most goes into
+  // asking.
   bool asks(double tol, double look) {
     if (epochs() < first_offer || meter_.spent() - asked_ < 10 * look || rest(tol) <= few_epochs * last_) return false;
     asked_ = meter_.spent();

@@ -45,8 +45,9 @@ def all_or_nothing(method: Any) -> Any:
 
 
 class Progress:
-    """Turns every new line of history into a printed line, or into a task of scikit-learn's callbacks. Where there has been
-    none for a second the last one comes again: nobody should think that it hangs.
+    """Turns every new line of history into a printed line, or into a task of scikit-learn's callbacks.
+
+    Where there has been none for a second the last one comes again: nobody should think that it hangs.
     """
 
     def __init__(self, estimator: Any, class_names: list[str]) -> None:
