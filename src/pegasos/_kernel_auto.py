@@ -127,6 +127,11 @@ class KernelAuto(KernelAscent):
                 # The gap of a block counts what a balance of the dual variables will cost as if b were 1.
                 if not enough and whole.block.gap() <= target and target > _LEAST * journal.tol:
                     target, more = 0.2 * target, True
+            # Rows of very different length: sweeps, and proximal steps on all free rows, get further.
+            for part in (1.0, 0.1, 0.01):
+                if not enough and self.visits < journal.most_epochs * whole.problem.m:
+                    whole.block.solve_by_sweeps(part * target)
+                    enough = note()
             polishes = self.polish and enough and whole.problem.m <= _POLISHED and not whole.problem.matrix.is_coarse
             if polishes and whole.polish(self.share):
                 note(better_than=self.left)

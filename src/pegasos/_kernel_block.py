@@ -89,6 +89,10 @@ class Block:
         """
         if self.problem.is_piecewise_linear:
             return self._solve_greedily(target, most, second_order)
+        self.solve_by_sweeps(target, most, second_order)
+
+    def solve_by_sweeps(self, target: float, most: int = 1000, second_order: bool = True) -> None:
+        """The same for any loss: slower than greedy steps, and of use where these end too early."""
         best, stalled, before = np.inf, 0, np.inf
         for _ in range(most):
             self.sweep(target)

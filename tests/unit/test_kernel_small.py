@@ -190,3 +190,16 @@ def test_native_blocks_are_checked_at_the_border():
         labelled.prove(np.eye(3), 0.0, np.ones(3), np.zeros(2), np.zeros(3), options, 0.0)
     with pytest.raises(ValueError, match="square"):
         labelled.polish_cost(np.ones((3, 2)), 0.0, np.ones(3), np.zeros(3), np.zeros(3), options)
+
+
+@pytest.mark.parametrize("multi_class", ["ovr", "ovo"])
+@pytest.mark.parametrize("C", [0.01, 1.0])
+def test_a_column_of_large_numbers_is_no_reason_to_give_up(multi_class: str, C: float) -> None:
+    """Greedy steps end early there: rows differ in length by a factor of ten thousand."""
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.normal(size=(100, 2)), rng.lognormal(10, 1, 100)])
+    y = (X[:, 0] + rng.normal(size=100) > 0) + (X[:, 1] > 1).astype(int)
+    model = KernelPegasosClassifier(
+        lam=1 / (C * 100), kernel="linear", bias="free", multi_class=multi_class, random_state=0
+    )
+    assert model.fit(X, y).converged_
