@@ -1,50 +1,62 @@
 // Solves A x = b for a symmetric positive definite A of which only products are known.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
-#include <numeric>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "problem.hpp"
+#include "rows.hpp"
 
 namespace pegasos {
 
-// multiply(x, out) writes A x and costs `work`; divide(r, z) writes the solution of B z = r for a B that is like A.
-// Stops when the residual has fallen a thousandfold. x is zero at first. Returns false when interrupted.
+// When the answer will do: once the square of the residual r has fallen to a part of what it was, as B measures it, or
+// sum_j scale_j r_j^2 is below `absolute`; or after so many rounds.
+struct Enough {
+  double part = 1e-6, absolute = 0;
+  std::span<const double> scale = {};
+  int rounds = 300;
+};
+
+// multiply(x, out) writes A x and costs `work`; divide(r, z) writes the solution of B z = r for a B that is like A, and
+// returns <r, z>. x is zero at first. Returns how many products it took, or -1 when interrupted.
 template <class Multiply, class Divide>
-bool conjugate_gradients(const Multiply& multiply, const Divide& divide, std::span<const double> b,
-                         std::vector<double>& x, Watch& watch, int64_t work) {
+int conjugate_gradients(const Multiply& multiply, const Divide& divide, std::span<const double> b,
+                        std::vector<double>& x, Watch& watch, int64_t work, const Enough& enough = {}) {
   const size_t n = b.size();
   std::vector<double> r(b.begin(), b.end()), z(n), direction, product;
-  const auto precondition = [&] {
-    divide(r, z);
-    return std::inner_product(r.begin(), r.end(), z.begin(), 0.0);
+  double rz = divide(r, z);
+  const double limit = enough.part * rz;
+  const auto will_do = [&] {
+    if (rz <= limit || enough.absolute == 0) return rz <= limit;
+    return kernel::sum8(int64_t(n), [&](int64_t j) { return r[size_t(j)] * r[size_t(j)] * enough.scale[size_t(j)]; }) <=
+           enough.absolute;
   };
-  double rz = precondition();
   direction = z;
-  const double enough = 1e-6 * rz;
-  for (int round = 0; round < 300 && rz > enough; ++round) {
+  int rounds = 0;
+  while (rounds < enough.rounds && !will_do()) {
     multiply(direction, product);
-    const double curvature = std::inner_product(direction.begin(), direction.end(), product.begin(), 0.0);
+    ++rounds;
+    const double curvature = kernel::dot(direction.data(), int64_t(n), product.data());
     if (!(curvature > 0)) break;
     const double length = rz / curvature;
-    for (size_t j = 0; j < n; ++j) {
-      x[j] += length * direction[j];
-      r[j] -= length * product[j];
-    }
-    const double before = rz;
-    rz = precondition();
-    for (size_t j = 0; j < n; ++j) direction[j] = z[j] + rz / before * direction[j];
-    if (!watch.go_on(int64_t(n) + work)) return false;
+    kernel::axpy(length, direction.data(), int64_t(n), x.data());
+    kernel::axpy(-length, product.data(), int64_t(n), r.data());
+    const double before = std::exchange(rz, divide(r, z));
+    const double again = rz / before;
+    for (size_t j = 0; j < n; ++j) direction[j] = z[j] + again * direction[j];
+    if (!watch.go_on(int64_t(n) + work)) return -1;
   }
-  return true;
+  return rounds;
 }
 
-// The simplest matrix that is like another one: its diagonal.
-inline auto divide_by(const std::vector<double>& diagonal) {
+// The simplest matrix that is like another one: its diagonal, given by what it divides by.
+inline auto multiply_by(const std::vector<double>& inverse) {
   return [&](const std::vector<double>& r, std::vector<double>& z) {
-    for (size_t j = 0; j < r.size(); ++j) z[j] = r[j] / diagonal[j];
+    for (size_t j = 0; j < r.size(); ++j) z[j] = r[j] * inverse[j];
+    return kernel::dot(r.data(), int64_t(r.size()), z.data());
   };
 }
 

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <numeric>
 #include <span>
 #include <vector>
 
@@ -53,8 +54,8 @@ class JointSystem {
     direct_ = p_.rows.dim() * width_ <= int64_t(most);
     if (direct_) return factor();
     const auto n = size_t(p_.rows.dim() * width_);
-    diagonal_.resize(n);
-    for (size_t j = 0; j < n; ++j) diagonal_[j] = ridge[j / size_t(width_)];
+    inverse_.resize(n);
+    for (size_t j = 0; j < n; ++j) inverse_[j] = ridge[j / size_t(width_)];
     for (const auto& free : rows) {
       const auto D = soft_of(free.i);
       double sum = 0;
@@ -62,6 +63,7 @@ class JointSystem {
       for (int64_t c = 0; c < width_; ++c)
         squares(p_.rows[free.i], c, D[size_t(c)] - D[size_t(c)] * D[size_t(c)] / sum);
     }
+    for (double& x : inverse_) x = 1 / x;
     return true;
   }
 
@@ -72,11 +74,12 @@ class JointSystem {
     const auto by_sample = [&](const std::vector<double>& r, std::vector<double>& z) {
       z = r;
       factor_.solve(z);
+      return std::inner_product(r.begin(), r.end(), z.begin(), 0.0);
     };
     const int64_t work = int64_t(rows_.size()) * 50 * width_;
     if (!direct_)
-      return conjugate_gradients(product_of, divide_by(diagonal_), gradient, change, watch_, work) && whole_;
-    if (stride_ > 1) return conjugate_gradients(product_of, by_sample, gradient, change, watch_, work) && whole_;
+      return conjugate_gradients(product_of, multiply_by(inverse_), gradient, change, watch_, work) >= 0 && whole_;
+    if (stride_ > 1) return conjugate_gradients(product_of, by_sample, gradient, change, watch_, work) >= 0 && whole_;
     std::vector<double> left(gradient.begin(), gradient.end()), product;
     for (int round = 0; round < 2; ++round) {  // the second round refines what rounding left
       factor_.solve(left);
@@ -100,8 +103,8 @@ class JointSystem {
   static int64_t stride(double rows, double n) { return std::max<int64_t>(1, int64_t(rows / (32 * n))); }
 
   void squares(const auto& row, int64_t c, double weight) {
-    row.each([&](int64_t j, double x) { diagonal_[size_t(j * width_ + c)] += weight * x * x; });
-    diagonal_[size_t(row.dim() * width_ + c)] += weight * bias_of(row) * bias_of(row);
+    row.each([&](int64_t j, double x) { inverse_[size_t(j * width_ + c)] += weight * x * x; });
+    inverse_[size_t(row.dim() * width_ + c)] += weight * bias_of(row) * bias_of(row);
   }
 
   void multiply(std::span<const double> x, std::vector<double>& out) {
@@ -151,7 +154,7 @@ class JointSystem {
   std::span<const double> soft_, ridge_;
   Cholesky<double> factor_;
   bool direct_ = true, whole_ = true;  // whole: no product was interrupted
-  std::vector<double> diagonal_;
+  std::vector<double> inverse_;        // of the diagonal
 };
 
 }  // namespace pegasos

@@ -13,10 +13,8 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <numeric>
 #include <span>
 #include <utility>
@@ -26,13 +24,14 @@
 #include "joint_system.hpp"
 #include "line_search.hpp"
 #include "meter.hpp"
+#include "newton_passes.hpp"
 #include "newton_system.hpp"
 
 namespace pegasos {
 
 template <class Rows, AnyLoss L>
 class Newton {
-  using Blocks = std::remove_cvref_t<decltype(blocks_of(std::declval<const L&>()))>;
+  using Passes = NewtonPasses<Rows, L>;
   using System = std::conditional_t<JointLoss<L>, JointSystem<Rows>, NewtonSystem<Rows>>;
 
  public:
@@ -40,51 +39,41 @@ class Newton {
   Newton(const Problem<Rows>& problem, const L& loss, double bias_penalty, Team& team, Watch& watch, Meter& meter)
       : p_(problem),
         loss_(blocks_of(loss)),
-        bias_penalty_(bias_penalty),
-        team_(team),
-        watch_(watch),
         meter_(meter),
-        system_(make_system(problem, team, watch)),
-        halves_{Half(loss_), Half(loss_)} {}
+        rows_(problem, loss, bias_penalty, team, watch, meter),
+        system_(make_system(problem, team, watch)) {}
 
-  // Operations of one Newton step from the current dual variables: a matrix, its solution, and a line search.
-  double cost(std::span<const double> a) {
+  // Needed once, before the first step.
+  bool prepare() { return rows_.prepare(); }
+  double mean_square() const { return rows_.mean_square(); }
+  double alike() { return rows_.alike(); }
+
+  // Operations of one Newton step from the current dual variables: a matrix, its solution, and a line search. rough:
+  // up to an accuracy, not to rounding.
+  double cost(std::span<const double> a, bool rough) {
     double rows = 0, classes = 0;
-    auto& block = halves_[0].block;
+    Block<typename Passes::Blocks> block(loss_);
     for (int64_t i = 0; i < p_.rows.size(); ++i) {
       if (p_.weight(i) == 0) continue;
-      loss_.softness(a.data() + i * width(), label<L>(p_, i), 1.0, block.data());
+      loss_.softness(a.data() + i * rows_.width(), label<L>(p_, i), 1.0, block.data());
       double mine = 0;
-      for (int64_t c = 0; c < width(); ++c) mine += block[c] > 0;
-      if (mine < least_free) continue;
+      for (int64_t c = 0; c < rows_.width(); ++c) mine += block[c] > 0;
+      if (mine < Passes::least_free) continue;
       ++rows;
       classes += mine;
     }
-    return system_cost(rows, classes) + 2 * pass() + 8 * look();
+    return step_cost(rows, classes, rough);
   }
-
-  // Needed once, before the first step: the mean square of every feature.
-  bool prepare() {
-    if (!spread_.empty()) return true;
-    begin_sums(size_t(p_.rows.dim()));
-    if (!each_row(pass() / double(width()), [&](Half& half, int64_t i, size_t, const auto& row) {
-          row.add_squares(share(size_t(i)), half.sums.data());
-        }))
-      return false;
-    end_sums(spread_);
-    ridge_.resize(spread_.size());
-    double least = std::numeric_limits<double>::infinity();
-    for (const double x : spread_)
-      if (x > 0) least = std::min(least, x), widest_ = std::max(widest_, x);
-    uneven_ = widest_ > 1e6 * least;
-    return true;
+  double cost_of_all() const {
+    const auto rows = double(p_.rows.size());
+    return step_cost(rows, rows * double(rows_.width()), true);
   }
 
   // A step that should have helped did not: more digits may, or fewer, whose lost pivots damp.
   void change_precision() { precise_ = !precise_; }
 
   // Row visits since the last call.
-  int64_t take_visits() { return std::exchange(visits_, 0); }
+  int64_t take_visits() { return rows_.take_visits(); }
 
   // One proximal point step: improves w and a, both in and out, by at most `most` Newton steps, until they change the
   // objective by less than `accuracy`; 0 means as well as rounding allows. Returns how many it took, 0 when
@@ -92,7 +81,7 @@ class Newton {
   int step(std::span<double> w, std::span<double> a, double curvature, int most, double accuracy) {
     centre_.assign(a.begin(), a.end());
     scores_.resize(a.size());
-    if (!scores(w, scores_)) return 0;
+    if (!rows_.scores(w, scores_)) return 0;
     for (double& score : scores_) score += p_.offset;
     // With fewer free rows than features the matrix is all but singular, and its steps far too long. Damping keeps
     // them sensible until enough rows are free.
@@ -100,17 +89,18 @@ class Newton {
     double damping = 0, least = 0;  // least: of the dampings that worked
     int round = 1;
     for (; round <= most; ++round) {
-      respond(a, curvature);
-      if (!direction(w, a, curvature, damping)) {
-        if (!meter_.used_up() || !go_on_) return 0;
+      rows_.respond(centre_, scores_, curvature, a);
+      if (!direction(w, a, curvature, damping, {.part = 0.01, .absolute = 0.1 * accuracy})) {
+        if (!meter_.used_up() || !rows_.going()) return 0;
         return round;  // what it has got to by now
       }
       const double decrement = std::inner_product(gradient_.begin(), gradient_.end(), change_.begin(), 0.0);
       const auto slope = [&](double along) { return falling(w, along, curvature); };
-      const double length = decrement > 0 ? line_search(slope, go_on_) : 0;
-      if (!go_on_) return 0;
+      const double length = decrement > 0 ? line_search(slope, decrement, [&] { return rows_.going(); }) : 0;
+      if (!rows_.going()) return 0;
       // Without damping it would be this at most, if solved exactly: the matrix is lam times the unit matrix or more.
-      const double undamped = decrement * (1 + damping * widest_ / std::min(penalty(0), penalty(w.size() - 1)));
+      const double undamped =
+          decrement * (1 + damping * rows_.widest() / std::min(rows_.penalty(0), rows_.penalty(w.size() - 1)));
       const bool there = decrement >= 0 && undamped < std::max({1e-4 * curvature, 1e-18, accuracy});
       if (length == 0) {
         if (damping > 1 || there) break;
@@ -129,178 +119,78 @@ class Newton {
         damping = damping > 1e-12 ? damping / 10 : 0;
       }
     }
-    return settle(w, a, curvature, accuracy > 0 ? 1 : 3) || (go_on_ && meter_.used_up()) ? round : 0;
+    return settle(w, a, curvature, accuracy) || (rows_.going() && meter_.used_up()) ? round : 0;
   }
 
  private:
-  // A dual block sums to zero: it moves where two of its numbers can.
-  static constexpr double least_free = JointLoss<L> ? 2 : 1;
-
   System make_system(const Problem<Rows>& problem, Team& team, Watch& watch) const {
     if constexpr (JointLoss<L>)
-      return System(problem, width(), team, watch);
+      return System(problem, rows_.width(), team, watch);
     else
       return System(problem, team, watch);
   }
 
-  int64_t width() const { return loss_.width(); }
+  double step_cost(double rows, double classes, bool rough) const {
+    return system_cost(rows, classes, rough) + 2 * rows_.pass() + (rough ? 4 : 8) * rows_.look();
+  }
 
-  // Operations of a pass over the rows, and of one over their scores and dual variables alone.
-  double pass() const { return price::pass(p_, double(width())); }
-  double look() const { return price::look(double(p_.rows.size() * width()), L::costly); }
-
-  double system_cost(double rows, [[maybe_unused]] double classes) const {
+  double system_cost(double rows, [[maybe_unused]] double classes, [[maybe_unused]] bool rough) const {
     if constexpr (JointLoss<L>)
       return system_.cost(rows, classes / std::max(1.0, rows));
     else
-      return system_.cost(rows, uneven_, precise_);
+      return system_.cost(rows, {rows_.uneven(), precise_, rough});
   }
 
-  // Of weight number j; the bias, last, has its own.
-  double penalty(size_t j) const { return j / size_t(width()) + 1 < spread_.size() ? p_.lam : p_.lam * bias_penalty_; }
-
-  double share(size_t i) const { return p_.weight(int64_t(i)) / p_.total; }
-
-  // What each half of a pass has for itself.
-  struct Half {
-    explicit Half(const Blocks& loss) : block(loss), trial(loss) {}
-    Block<Blocks> block, trial;
-    std::vector<double> sums;
-    std::vector<FreeRow> free;
-    double classes = 0;  // that can move, of the free rows
-  };
-
-  // visit(half, i, where the row's block begins, row) for every row that exists; it takes `work` in all.
-  bool each_row(double work, const auto& visit) {
-    meter_.take(work);
-    go_on_ = over_rows(p_, width(), team_, watch_,
-                       [&](int64_t half, int64_t i, const auto& row) {
-                         visit(halves_[size_t(half)], i, size_t(i * width()), row);
-                       }) &&
-             go_on_;
-    return go_on_;
-  }
-
-  void begin_sums(size_t n) {
-    for (Half& half : halves_) half.sums.assign(n, 0.0);
-  }
-
-  void end_sums(std::vector<double>& out) const {
-    out = halves_[0].sums;
-    for (size_t j = 0; j < out.size(); ++j) out[j] += halves_[1].sums[j];
-  }
-
-  bool scores(std::span<const double> w, std::vector<double>& out) {
-    visits_ += p_.m();
-    return each_row(pass(),
-                    [&](Half&, int64_t, size_t at, const auto& row) { block_dot(loss_, row, w.data(), &out[at]); });
-  }
-
-  // a_i at the current scores.
-  void respond(std::span<double> a, double curvature) {
-    each_row(look(), [&](Half&, int64_t i, size_t at, const auto&) {
-      loss_.ascend(&centre_[at], &scores_[at], label<L>(p_, i), curvature, &a[at]);
-    });
-  }
-
-  // gradient_ = lam w - sum_i p_i a_i x_i.
-  void residual(std::span<const double> w, std::span<const double> a) {
-    begin_sums(w.size());
-    each_row(pass(), [&](Half& half, int64_t i, size_t at, const auto& row) {
-      bool moves = false;
-      for (int64_t c = 0; c < width(); ++c) moves |= (half.block[c] = -share(size_t(i)) * a[at + size_t(c)]) != 0;
-      if (moves) block_axpy(loss_, row, half.block.data(), half.sums.data());
-    });
-    end_sums(gradient_);
-    for (size_t j = 0; j < w.size(); ++j) gradient_[j] += penalty(j) * w[j];
-  }
-
-  // change_ = (H + damping diag(spread))^-1 gradient_ and its scores.
-  bool direction(std::span<const double> w, std::span<const double> a, double curvature, double damping) {
-    residual(w, a);
-    if (!go_on_) return false;
-    if (!affordable(soften(a, curvature))) return false;
-    for (size_t j = 0; j < ridge_.size(); ++j) ridge_[j] = penalty(j * size_t(width())) + damping * spread_[j];
-    bool built = false;
-    if constexpr (JointLoss<L>)
-      built = system_.build(free_, soft_, ridge_);
-    else
-      built = system_.build(free_, ridge_, uneven_, precise_);
-    if (!built || !system_.solve(gradient_, change_)) return false;
+  // change_ = (H + damping diag(spread))^-1 gradient_ and its scores. An answer that leaves a residual r leaves a gap
+  // of half its square, measured by the penalties.
+  bool direction(std::span<const double> w, std::span<const double> a, double curvature, double damping,
+                 [[maybe_unused]] Enough enough) {
+    rows_.residual(w, a, gradient_);
+    if (!rows_.going()) return false;
+    const bool rough = enough.absolute > 0;
+    if (!affordable(rows_.soften(a, curvature, free_, soft_), rough)) return false;
+    ridge_.resize(rows_.spread().size());
+    for (size_t j = 0; j < ridge_.size(); ++j)
+      ridge_[j] = rows_.penalty(j * size_t(rows_.width())) + damping * rows_.spread()[j];
+    if constexpr (JointLoss<L>) {
+      if (!system_.build(free_, soft_, ridge_) || !system_.solve(gradient_, change_)) return false;
+    } else {
+      if (!system_.build(free_, ridge_, {rows_.uneven(), precise_, rough})) return false;
+      if (!system_.solve(gradient_, change_, rough ? enough : Enough())) return false;
+      meter_.take(system_.surprise());
+    }
     change_scores_.resize(a.size());
-    return scores(change_, change_scores_);
+    return rows_.scores(change_, change_scores_);
   }
 
-  bool affordable(double classes) {
-    const double work = system_cost(double(free_.size()), classes);
+  bool affordable(double classes, bool rough) {
+    const double work = system_cost(double(free_.size()), classes, rough);
     if (!meter_.affords(work)) return false;
     meter_.take(work);
     return true;
   }
 
-  // The rows that can move, and how easily. Returns how many classes of theirs there are in all.
-  double soften(std::span<const double> a, double curvature) {
-    for (Half& half : halves_) {
-      half.free.clear();
-      half.classes = 0;
-      half.free.reserve(size_t(p_.rows.size()) / 2 + 1);  // threads must not run out of memory
-    }
-    soft_.resize(JointLoss<L> ? a.size() : 0);
-    each_row(look(), [&](Half& half, int64_t i, size_t at, const auto&) {
-      loss_.softness(&a[at], label<L>(p_, i), curvature, half.block.data());
-      double free = 0;
-      for (int64_t c = 0; c < width(); ++c) {
-        free += half.block[c] > 0;
-        half.block[c] *= share(size_t(i));
-        if constexpr (JointLoss<L>) soft_[at + size_t(c)] = half.block[c];
-      }
-      if (free < least_free) return;
-      half.free.push_back({i, half.block[0]});
-      half.classes += free;
-    });
-    free_ = halves_[0].free;
-    free_.insert(free_.end(), halves_[1].free.begin(), halves_[1].free.end());
-    return halves_[0].classes + halves_[1].classes;
-  }
-
   // Minus the slope at w - length * change: positive while the function still falls.
   double falling(std::span<const double> w, double length, double curvature) {
     double s = 0;
-    for (size_t j = 0; j < w.size(); ++j) s += penalty(j) * (w[j] - length * change_[j]) * change_[j];
-    std::array<double, halves> sums = {};
-    const auto pull = [&](int64_t part, int64_t from, int64_t to) {
-      double sum = 0;  // a variable of its own stays in a register
-      Block<Blocks>&block = halves_[size_t(part)].block, &trial = halves_[size_t(part)].trial;
-      for (int64_t i = from; i < to; ++i) {
-        const auto at = size_t(i * width());
-        if (p_.weight(i) == 0) continue;
-        for (int64_t c = 0; c < width(); ++c)
-          trial[c] = scores_[at + size_t(c)] - length * change_scores_[at + size_t(c)];
-        loss_.ascend(&centre_[at], trial.data(), label<L>(p_, i), curvature, block.data());
-        for (int64_t c = 0; c < width(); ++c) sum += share(size_t(i)) * block[c] * change_scores_[at + size_t(c)];
-      }
-      sums[size_t(part)] += sum;
-      return (to - from) * width();
-    };
-    meter_.take(look());
-    go_on_ = over_parts(p_.rows.size(), halves, 10.0 * double(width()), team_, watch_, pull) && go_on_;
-    return s - (sums[0] + sums[1]);
+    for (size_t j = 0; j < w.size(); ++j) s += rows_.penalty(j) * (w[j] - length * change_[j]) * change_[j];
+    return s - rows_.pull(centre_, scores_, change_scores_, length, curvature);
   }
 
   // Newton steps in (w, a) jointly: after three of them lam w = sum p a x holds as well as rounding allows.
-  bool settle(std::span<double> w, std::span<double> a, double curvature, int rounds) {
-    respond(a, curvature);
-    auto& block = halves_[0].block;
-    for (int round = 0; round < rounds; ++round) {
-      if (!direction(w, a, curvature, 0)) return false;
+  bool settle(std::span<double> w, std::span<double> a, double curvature, double accuracy) {
+    rows_.respond(centre_, scores_, curvature, a);
+    Block<typename Passes::Blocks> block(loss_);
+    for (int round = 0; round < (accuracy > 0 ? 1 : 3); ++round) {
+      if (!direction(w, a, curvature, 0, {.part = 0, .absolute = 0.1 * accuracy})) return false;
       for (size_t j = 0; j < w.size(); ++j) w[j] -= change_[j];
       for (const auto& [i, weight] : free_) {
-        const auto at = size_t(i * width());
+        const auto at = size_t(i * rows_.width());
         if constexpr (JointLoss<L>) {
           bend(system_.soft_of(i), change_scores_.data() + at, block.data());
-          for (int64_t c = 0; c < width(); ++c) a[at + size_t(c)] += block[c] / share(size_t(i));
+          for (int64_t c = 0; c < rows_.width(); ++c) a[at + size_t(c)] += block[c] / rows_.share(size_t(i));
         } else {
-          a[at] += weight / share(at) * change_scores_[at];
+          a[at] += weight / rows_.share(at) * change_scores_[at];
         }
         loss_.feasible(a.data() + at, label<L>(p_, i));
       }
@@ -309,19 +199,13 @@ class Newton {
   }
 
   const Problem<Rows>& p_;
-  const Blocks loss_;
-  double bias_penalty_;
-  Team& team_;
-  Watch& watch_;
+  const typename Passes::Blocks loss_;
   Meter& meter_;
+  Passes rows_;
   System system_;
-  std::array<Half, halves> halves_;
   std::vector<FreeRow> free_;
-  std::vector<double> spread_, ridge_, soft_;
-  std::vector<double> centre_, scores_, gradient_, change_, change_scores_;
-  int64_t visits_ = 0;
-  double widest_ = 0;  // the largest of spread_
-  bool go_on_ = true, uneven_ = false, precise_ = false;
+  std::vector<double> ridge_, soft_, centre_, scores_, gradient_, change_, change_scores_;
+  bool precise_ = false;
 };
 
 }  // namespace pegasos

@@ -1,8 +1,10 @@
-// Solves (diag(ridge) + sum_i weight_i x_i x_i^T) change = gradient over a few rows, by whichever way is cheapest:
-// a matrix over the features, a matrix over the rows (Woodbury), or, where both are too large, conjugate gradients.
+// Solves (diag(ridge) + sum_i weight_i x_i x_i^T) change = gradient over a few rows: by a matrix over the features, by
+// a matrix over the rows (Woodbury), or by conjugate gradients, where both are too large, or cheaper than either where
+// a rough answer will do.
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <span>
@@ -25,36 +27,37 @@ class NewtonSystem {
   NewtonSystem(const Problem<Rows>& problem, Team& team, Watch& watch)
       : p_(problem), team_(team), watch_(watch), precise_(problem, watch) {}
 
-  // Operations of one build and solve with so many free rows.
-  double cost(double rows, bool uneven, bool precise) const {
-    const double row = p_.row_length(), dim = double(p_.rows.dim()), number = price::number(p_.rows.is_dense());
-    switch (way(rows, uneven, precise)) {
-      case Way::precise:
-        return PreciseSystem<Rows>::price(rows, dim);
-      case Way::rows:
-        return price::products(rows, row) + price::cholesky(rows) + 6 * number * rows * row + 10 * dim;
-      case Way::features:
-        return price::gram(rows, row, p_.rows.is_dense()) + price::cholesky(dim) + 4 * number * rows * row;
-      default:
-        return gradient_rounds * (2 * number * rows * row + 5 * dim);
-    }
-  }
+  // What is asked of an answer. uneven: columns differ so much in scale that, over the rows, large ones would drown
+  // small ones; over the features scaling makes them equal. precise: double has shown to be too short. rough: the
+  // first digits will do.
+  struct Wanted {
+    bool uneven = false, precise = false, rough = false;
+  };
 
-  // uneven: columns differ so much in scale that, over the rows, large ones would drown small ones. Over the features
-  // scaling makes them equal. precise: double has shown to be too short.
-  bool build(std::span<const FreeRow> rows, std::span<const double> ridge, bool uneven, bool precise) {
+  // Operations of one build and solve with so many free rows.
+  double cost(double rows, Wanted wanted) const { return cost(way(rows, wanted), rows); }
+
+  // What the last answer took beyond that, or less.
+  double surprise() const { return surprise_; }
+
+  bool build(std::span<const FreeRow> rows, std::span<const double> ridge, Wanted wanted) {
     rows_ = rows;
     ridge_ = ridge;
-    way_ = way(double(rows.size()), uneven, precise);
+    way_ = way(double(rows.size()), wanted);
     if (way_ == Way::precise) return precise_.build(rows, ridge);
     if (way_ == Way::rows) return build_over_rows();
     if (way_ == Way::features) return build_over_features();
-    diagonal_.assign(ridge.begin(), ridge.end());
-    for (const auto& [i, weight] : rows) p_.rows[i].add_squares(weight, diagonal_.data());
+    inverse_.assign(ridge.begin(), ridge.end());
+    for (const auto& [i, weight] : rows) p_.rows[i].add_squares(weight, inverse_.data());
+    for (double& x : inverse_) x = 1 / x;
     return true;
   }
 
-  bool solve(std::span<const double> gradient, std::vector<double>& change) {
+  // enough: of conjugate gradients; an absolute limit measures residuals by the ridge. The other ways know every digit
+  // that rounding leaves.
+  bool solve(std::span<const double> gradient, std::vector<double>& change, Enough enough) {
+    whole_ = true;
+    surprise_ = 0;
     change.assign(gradient.size(), 0.0);
     if (way_ == Way::precise) {
       precise_.solve(gradient, change);
@@ -62,8 +65,17 @@ class NewtonSystem {
     }
     if (way_ == Way::gradients) {
       const auto product_of = [&](std::span<const double> x, std::vector<double>& out) { multiply(x, out); };
-      return conjugate_gradients(product_of, divide_by(diagonal_), gradient, change, watch_,
-                                 int64_t(rows_.size()) * 50);
+      std::vector<double> scale(ridge_.begin(), ridge_.end());
+      for (double& x : scale) x = 1 / x;
+      enough.scale = scale;
+      // A matrix that costs less than the products would take over.
+      const auto n = double(rows_.size());
+      const double product = cost(Way::gradients, n) / rounds_, matrix = cost(matrix_way(n, {}), n) / product;
+      enough.rounds = int(std::min(double(enough.rounds), std::max(2 * rounds_, 2 * matrix)));
+      const int taken = conjugate_gradients(product_of, multiply_by(inverse_), gradient, change, watch_, 0, enough);
+      surprise_ = (double(taken) - rounds_) * product;
+      rounds_ = std::max(10.0, double(taken));
+      return taken >= 0 && whole_;
     }
     std::vector<double> left(gradient.begin(), gradient.end()), product, correction;
     for (int round = 0; round < 2; ++round) {  // the second round refines what rounding left
@@ -78,29 +90,59 @@ class NewtonSystem {
         for (size_t j = 0; j < left.size(); ++j) left[j] = gradient[j] - product[j];
       }
     }
-    return true;
+    return whole_;
   }
 
  private:
   static constexpr double most = 3000;
-  static constexpr double gradient_rounds = 100;  // of conjugate gradients, mostly
   enum class Way { rows, features, precise, gradients };
 
-  Way way(double n, bool uneven, bool precise) const {
+  Way way(double n, Wanted wanted) const {
+    const Way matrix = matrix_way(n, wanted);
+    const bool may = wanted.rough && (!wanted.uneven || double(p_.rows.dim()) > most);
+    return may && cost(Way::gradients, n) < cost(matrix, n) ? Way::gradients : matrix;
+  }
+
+  Way matrix_way(double n, Wanted wanted) const {
     const double dim = double(p_.rows.dim());
     const bool enough_rows = p_.rows.size() >= p_.rows.dim();
-    if (enough_rows && PreciseSystem<Rows>::cost(n, dim) < (precise ? 3e7 : n < dim ? 0 : 3e5)) return Way::precise;
-    if (n <= most && n < dim && dim > (uneven ? most : 300)) return Way::rows;
+    if (enough_rows && PreciseSystem<Rows>::cost(n, dim) < (wanted.precise ? 3e7 : n < dim ? 0 : 3e5))
+      return Way::precise;
+    if (n <= most && n < dim && dim > (wanted.uneven ? most : 300)) return Way::rows;
     return dim <= most ? Way::features : Way::gradients;
   }
 
-  void multiply(std::span<const double> x, std::vector<double>& out) const {
-    out.resize(x.size());
-    for (size_t j = 0; j < x.size(); ++j) out[j] = ridge_[j] * x[j];
-    for (const auto& [i, weight] : rows_) {
-      const auto row = p_.rows[i];
-      row.axpy(weight * row.dot(x.data()), out.data());
+  double cost(Way way, double rows) const {
+    const double row = p_.row_length(), dim = double(p_.rows.dim()), number = price::number(p_.rows.is_dense());
+    switch (way) {
+      case Way::precise:
+        return PreciseSystem<Rows>::price(rows, dim);
+      case Way::rows:
+        return price::products(rows, row) + price::cholesky(rows) + 6 * number * rows * row + 10 * dim;
+      case Way::features:
+        return price::gram(rows, row, p_.rows.is_dense()) + price::cholesky(dim) + 4 * number * rows * row;
+      default:
+        return rounds_ * (2 * number * rows * row + 10 * rows + 4 * dim);
     }
+  }
+
+  void multiply(std::span<const double> x, std::vector<double>& out) {
+    const int64_t parts =
+        double(rows_.size()) * p_.row_length() < 2e5 ? 1 : halves;  // else threads cost more than rows
+    for (int64_t part = 0; part < parts; ++part) sums_[size_t(part)].assign(x.size(), 0.0);
+    const auto add = [&](int64_t part, int64_t from, int64_t to) {
+      double* const sums = sums_[size_t(part)].data();
+      for (int64_t k = from; k < to; ++k) {
+        const auto [i, weight] = rows_[size_t(k)];
+        const auto row = p_.rows[i];
+        row.axpy(weight * row.dot(x.data()), sums);
+      }
+      return int64_t(double(to - from) * p_.row_length());
+    };
+    whole_ = over_parts(int64_t(rows_.size()), parts, p_.row_length(), team_, watch_, add) && whole_;
+    out.resize(x.size());
+    for (size_t j = 0; j < x.size(); ++j) out[j] = ridge_[j] * x[j] + sums_[0][j];
+    if (parts > 1) kernel::axpy(1.0, sums_[1].data(), int64_t(x.size()), out.data());
   }
 
   bool build_over_features() {
@@ -150,7 +192,11 @@ class NewtonSystem {
   Cholesky<double> factor_;
   PreciseSystem<Rows> precise_;
   Way way_ = Way::features;
-  std::vector<double> diagonal_;
+  std::vector<double> inverse_;  // of the diagonal
+  std::array<std::vector<double>, halves> sums_;
+  double rounds_ = 10;  // products that the last answer by conjugate gradients took; at first a guess
+  double surprise_ = 0;
+  bool whole_ = true;  // no product was interrupted
 };
 
 }  // namespace pegasos

@@ -16,9 +16,10 @@ double pass(const Problem<Rows>& p, double width) {
   return number(p.rows.is_dense()) * double(p.rows.nonzeros()) * classes + 8 * double(p.rows.size());
 }
 
-// Visits of coordinate ascent: rows in another order than in memory, looked at and mostly added.
-inline double visits(bool dense, double nonzeros, double rows, double width) {
-  return 1.5 * number(dense) * nonzeros * (width == 1 ? 1 : 0.4) + (20 + 10 * width) * rows;
+// Visits of coordinate ascent: rows in another order than in memory, looked at and mostly added. A step that needs
+// logarithms takes a few of them.
+inline double visits(bool dense, double nonzeros, double rows, double width, bool costly) {
+  return 1.5 * number(dense) * nonzeros * (width == 1 ? 1 : 0.4) + (20 + (costly ? 150 : 10) * width) * rows;
 }
 
 // A look at the score and dual variable of each row, where logarithms take longer.

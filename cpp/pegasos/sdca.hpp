@@ -92,8 +92,9 @@ class DualSolver {
     const Stream draws = Stream(o_.seed).split(epoch_++);
     const bool whole = ascent_.epoch(o_.sampling, draws, growing, most, tally, watch_);
     state_.visits += tally.rows;
-    const double work = price::visits(p_.rows.is_dense(), double(tally.nonzeros), double(tally.rows), double(width())) +
-                        double(p_.m()) + double(u_.size());
+    const double work =
+        price::visits(p_.rows.is_dense(), double(tally.nonzeros), double(tally.rows), double(width()), L::costly) +
+        double(p_.m()) + double(u_.size());
     meter_.take(work);
     switching_.epoch(tally.gap / p_.total, work);
     if (whole && o_.shrinking && !growing && near(0.03))
@@ -153,11 +154,23 @@ class DualSolver {
   }
 
   double full_epoch() const {
-    return price::visits(p_.rows.is_dense(), double(p_.rows.nonzeros() * width()), double(p_.m()), double(width()));
+    return price::visits(p_.rows.is_dense(), double(p_.rows.nonzeros() * width()), double(p_.m()), double(width()),
+                         L::costly);
+  }
+
+  // Smooth losses do not have to wait to know that coordinate ascent will crawl.
+  double price_where_ascent_crawls() {
+    if constexpr (L::smooth && !JointLoss<L>)
+      if (switching_.estimates().size() == few_epochs)
+        return second_order_.price_where_ascent_crawls(switching_.estimates().back(), full_epoch());
+    return 0;
   }
 
   bool finish_if_it_pays() {
-    if (!o_.second_order || fit_.converged || !switching_.asks(o_.tol, second_order_.look_cost())) return true;
+    if (!o_.second_order || fit_.converged) return true;
+    if (const double price = price_where_ascent_crawls(); price > 0)
+      return finish(weights(), false, switching_.budget(price));
+    if (!switching_.asks(o_.tol, second_order_.look_cost())) return true;
     if (!given_up_ && switching_.gives_up(o_.tol, epochs_left() * full_epoch())) {
       given_up_ = true;
       return finish(weights(), false, switching_.last_budget());
@@ -268,6 +281,7 @@ class DualSolver {
   Proofs<Rows, L> proofs_;
   SecondOrder<Rows, L> second_order_;
   DualFit& fit_ = proofs_.fit;
+  static constexpr size_t few_epochs = 2;
   static constexpr double least_trust = 0.2;
   double trust_ = 1;      // exact gap over expected, learnt
   double certified_ = 0;  // operations until the last certificate

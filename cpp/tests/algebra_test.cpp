@@ -42,8 +42,8 @@ std::vector<double> newton_change(int64_t dim, int64_t copies, bool precise = fa
   std::vector<double> ridge(size, 0.1), gradient(size), change;
   for (int64_t j = 0; j < d; ++j) gradient[size_t(j)] = 1 + double(j % 4);
   gradient.back() = 2;
-  CHECK(system.build(rows, ridge, false, precise));
-  CHECK(system.solve(gradient, change));
+  CHECK(system.build(rows, ridge, {.precise = precise}));
+  CHECK(system.solve(gradient, change, {}));
   change[size_t(d)] = change.back();  // the bias, wherever it was
   change.resize(size_t(d + 1));
   return change;

@@ -34,6 +34,7 @@ struct Log {
   // the curvature is large the bracket is as wide, and z is next to nothing beside it: alpha is then nearly known.
   PEG_HD double ascend(double old, double s, double y, double curvature) const {
     const double before = old * y, from = y * s;
+    if (curvature == 0) return y * chance(from);
     double low = from - curvature * before, high = from + curvature * (1 - before), z = from;
     if (const double guess = before - from / curvature; curvature > 50)
       z = guess <= 0 ? (low > 0 ? low : 0) : guess >= 1 ? (high < 0 ? high : 0) : std::log((1 - guess) / guess);
