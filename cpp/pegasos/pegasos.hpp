@@ -124,9 +124,9 @@ class PegasosSolver {
   void move(const auto& rows, int64_t t, int64_t k) {
     const double eta = o_.eta(p_.lam, t);
     if (plain_) {
-      if (t + o_.eta.late == 1 && o_.from_start) clear_start();
+      if (double(t) + o_.eta.late == 1 && o_.from_start) clear_start();
       w_.set_c(eta);  // w <- (1 - eta lam) w
-    } else if (1 - eta * p_.lam == 0 || (t + o_.eta.late == 1 && o_.eta.kind == Steps::Kind::pegasos)) {
+    } else if (1 - eta * p_.lam == 0 || (double(t) + o_.eta.late == 1 && o_.eta.kind == Steps::Kind::pegasos)) {
       clear_start();  // 1/lam * lam may be rounded to something else than 1
     } else {
       follow(w_.scale(1 - eta * p_.lam));
