@@ -13,7 +13,7 @@ from ._problem import Fit, Floats, Memory, Running, Start, Stop
 from ._solver_pegasos import Pegasos
 
 _PICKS = 256  # about so many picks have their kernel values computed together
-_RESERVE = 1.5  # times the time that a certificate should take, in case that it takes longer
+_RESERVE = 3.0  # times what a certificate should take: it writes its kernel values down, and steps do not
 
 
 class KernelPegasos:
