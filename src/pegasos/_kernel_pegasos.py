@@ -19,6 +19,10 @@ _RESERVE = 3.0  # times what a certificate should take: it writes its kernel val
 class KernelPegasos:
     """T steps of k rows. v_j is what row j has answered so far: w = sum_j v_j phi(x_j) / (lam t)."""
 
+    best_b: float | None
+    noted: tuple[Point, ...]  # the points of the last certificate
+    certified: tuple[int, Floats, float, float | None, tuple[Point, ...]] | None  # the state it is of
+
     def __init__(self, given: Pegasos) -> None:
         self.given, self.k = given, int(given.k)
 
@@ -70,9 +74,8 @@ class KernelPegasos:
 
     def _resume(self, problem: KernelProblem, start: Start) -> None:
         self.t, self.b, self.v = start.steps, 0.0, np.zeros(problem.matrix.m)
-        self.begun, self.best_b = self.t, None
-        self.certified: tuple[int, Floats, float, float | None, tuple[Point, ...]] | None = None
-        self.noted: tuple[Point, ...] = ()
+        self.begun = self.t
+        self.best_b, self.certified, self.noted = None, None, ()
         memory = start.memory
         if memory is not None and memory.dual is not None and self.t:
             shares = memory.dual * problem.per_dual(memory.lam)
@@ -127,7 +130,7 @@ class KernelPegasos:
     def _leaves_time(self, problem: KernelProblem, journal: Journal, each: float) -> bool:
         """Whether after a few more steps there is still time for a certificate; each: seconds for a kernel value."""
         values = float(problem.matrix.m) * (np.count_nonzero(self.v) + 2 * _PICKS)
-        return journal.seconds_left() > _RESERVE * values * each
+        return bool(journal.seconds_left() > _RESERVE * values * each)
 
     def _note(self, problem: KernelProblem, journal: Journal) -> bool:
         """f of w, and the dual value of its coefficients, clipped to what is feasible."""

@@ -257,7 +257,7 @@ def _zipf(rng: np.random.Generator, size: int | tuple[int, int], n: int, shift: 
 
     def words(k: int) -> NDArray[np.float64]:
         root = high - (high - low) * rng.random(k)
-        return np.minimum(1 / (root * root) - shift, n - 1)
+        return np.minimum(1 / (root * root) - shift, n - 1)  # type: ignore[no-any-return]  # NumPy's stubs lose it
 
     return drawn(words, size).astype(np.int64)
 

@@ -161,7 +161,8 @@ class PegasosRegressor(RegressorMixin, LinearModel):  # type: ignore[misc]
         return self._scores(X)[:, 0]
 
     def _weights(self) -> Floats:
-        coef = self.coef_.toarray() if sp.issparse(self.coef_) else np.asarray(self.coef_)
+        given: Any = self.coef_
+        coef = given.toarray() if sp.issparse(given) else np.asarray(given)
         return linear_models(coef[None, :] if coef.ndim == 1 else coef, self.intercept_, (1,), self.n_features_in_)
 
     def _train(self, X: Any, y: Any, sample_weight: Any, stop: Stop, goes_on: bool) -> Self:
