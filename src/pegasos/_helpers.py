@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 import _thread
+import os
 from collections.abc import Callable
-from threading import Event
+from threading import Event, Lock
 
 Look = Callable[[], None]
+
+
+def survives_fork(lock: Lock) -> Lock:
+    """The lock, which a child will not find held by a thread that it does not have."""
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(before=lock.acquire, after_in_parent=lock.release, after_in_child=lock.release)
+    return lock
 
 
 class _Over(Exception):

@@ -1,6 +1,7 @@
 """What must not crash, hang, or fill the memory. Children run what could."""
 
 import copy
+import os
 import pickle
 import subprocess
 import sys
@@ -268,3 +269,29 @@ def test_work_is_done_without_helpers_and_errors_come_from_anywhere(monkeypatch)
     with pytest.raises(KeyError, match="there"):
         shared.run(1, lambda: None, lambda: cancelled.append(True))
     assert cancelled
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="forks")
+def test_a_child_does_not_wait_for_threads_that_it_does_not_have():
+    ran = child("""
+        import os, threading, numpy as np
+        from pegasos import KernelPegasosClassifier, _kernel_blas, _kernel_cache
+        X = np.random.default_rng(0).normal(size=(600, 3))
+        over = False
+        def hold():
+            while not over:
+                for lock in (_kernel_blas._lock, _kernel_cache._lock):
+                    with lock:
+                        sum(range(2000))
+        thread = threading.Thread(target=hold)
+        thread.start()
+        for _ in range(20):
+            pid = os.fork()
+            if pid == 0:
+                KernelPegasosClassifier(lam=0.1, n_jobs=2).fit(X, X[:, 0] > 0)
+                os._exit(0)
+            assert os.waitpid(pid, 0)[1] == 0
+        over = True
+        thread.join()
+    """)
+    assert ran.returncode == 0, ran.stderr[-2000:]
