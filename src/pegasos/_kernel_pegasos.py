@@ -13,13 +13,14 @@ from ._problem import Fit, Floats, Memory, Running, Start, Stop
 from ._solver_pegasos import Pegasos
 
 _PICKS = 256  # about so many picks have their kernel values computed together
-_RESERVE = 3.0  # times what a certificate should take: it writes its kernel values down, and steps do not
+_RESERVE = 2.0  # times what the kernel values of a certificate should take: it writes them down
 
 
 class KernelPegasos:
     """T steps of k rows. v_j is what row j has answered so far: w = sum_j v_j phi(x_j) / (lam t)."""
 
     best_b: float | None
+    each: float  # seconds for a kernel value of the last steps, all included
     noted: tuple[Point, ...]  # the points of the last certificate
     certified: tuple[int, Floats, float, float | None, tuple[Point, ...]] | None  # the state it is of
 
@@ -75,7 +76,7 @@ class KernelPegasos:
     def _resume(self, problem: KernelProblem, start: Start) -> None:
         self.t, self.b, self.v = start.steps, 0.0, np.zeros(problem.matrix.m)
         self.begun = self.t
-        self.best_b, self.certified, self.noted = None, None, ()
+        self.best_b, self.certified, self.noted, self.each = None, None, (), 0.0
         memory = start.memory
         if memory is not None and memory.dual is not None and self.t:
             shares = memory.dual * problem.per_dual(memory.lam)
@@ -97,10 +98,12 @@ class KernelPegasos:
         epochs = 1.0
         while self.t < last:
             until = last if T is not None else min(last, begun + math.ceil(epochs * epoch))
+            before = self.t
             self._steps(problem, until, seed, journal)
-            if (self._note(problem, journal) and T is None) or self.t < until:
-                return
-            epochs *= 2  # a certificate needs the scores of all rows, which cost more than an epoch early on
+            if self.t == before or (self._note(problem, journal) and T is None):
+                return  # no time for more, or no need
+            if self.t == until:
+                epochs *= 2  # a certificate needs the scores of all rows, which cost more than an epoch early on
 
     def _steps(self, problem: KernelProblem, until: int, seed: int, journal: Journal) -> None:
         sampling = self.given.sampling
@@ -110,12 +113,11 @@ class KernelPegasos:
             problem.lam, self.t, self.k, self.late, problem.free_bias, self.b if problem.free_bias else 0.0
         )
         many = max(1, _PICKS // self.k)
-        spent, before = journal.seconds(), problem.matrix.evaluations
         while self.t < until:
             journal.poll()
-            looked = problem.matrix.evaluations - before
-            if looked and not self._leaves_time(problem, journal, (journal.seconds() - spent) / looked):
+            if not self._leaves_time(problem, journal):
                 return
+            began, before = journal.seconds(), problem.matrix.evaluations
             count = min(many, until - self.t) * self.k
             rows = _core.picks(
                 sampling, seed, problem.m, self.t * self.k, count, problem.weights.listed, problem.weights.s, self.k
@@ -126,11 +128,14 @@ class KernelPegasos:
             v = problem.some(rows).pegasos(K, problem.offset, share[rows], sums, options)
             np.add.at(self.v, rows, v)
             self.t, self.b = options.t, options.b
+            self.each = (journal.seconds() - began) / (problem.matrix.evaluations - before)
 
-    def _leaves_time(self, problem: KernelProblem, journal: Journal, each: float) -> bool:
-        """Whether after a few more steps there is still time for a certificate; each: seconds for a kernel value."""
-        values = float(problem.matrix.m) * (np.count_nonzero(self.v) + 2 * _PICKS)
-        return bool(journal.seconds_left() > _RESERVE * values * each)
+    def _leaves_time(self, problem: KernelProblem, journal: Journal) -> bool:
+        """Whether after a few more steps there is still time for a certificate."""
+        support = np.flatnonzero(self.v)
+        new = len(support) - int(problem.matrix.cache.knows(support).sum())
+        values = float(problem.matrix.m) * (new + _PICKS)
+        return bool(journal.seconds_left() > _RESERVE * values * self.each)
 
     def _note(self, problem: KernelProblem, journal: Journal) -> bool:
         """f of w, and the dual value of its coefficients, clipped to what is feasible."""
