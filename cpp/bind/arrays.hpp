@@ -5,11 +5,13 @@
 #include <nanobind/ndarray.h>
 
 #include <any>
+#include <memory>
 #include <span>
 #include <tuple>
 #include <utility>
 #include <vector>
 
+#include "gil.hpp"
 #include "pegasos/any_rows.hpp"
 #include "pegasos/validate.hpp"
 
@@ -53,12 +55,14 @@ class PyRows {
     if (indptr.size() == 0) throw pegasos::BadData("indptr is empty; it needs one entry more than there are rows.");
     if (n_features < 0) throw pegasos::BadData("the number of features is negative.");
     PyRows rows;
-    rows.hold_ = std::tuple(data, indices, indptr);
+    // Where rows begin is copied: another thread may write to the array. Values and indices are not; see SparseRow.
+    const auto begins = std::make_shared<const std::vector<P>>(indptr.data(), indptr.data() + indptr.size());
+    rows.hold_ = std::tuple(data, indices, begins);
     pegasos::Indptr pointers{};
     if constexpr (sizeof(P) == 4)
-      pointers.narrow = indptr.data();
+      pointers.narrow = begins->data();
     else
-      pointers.wide = indptr.data();
+      pointers.wide = begins->data();
     const auto stored = int64_t(std::min(data.size(), indices.size()));
     rows.accept(pegasos::CsrRows<T, I>{data.data(), indices.data(), pointers, int64_t(indptr.size()) - 1, n_features},
                 threads, [&](const auto& r, pegasos::Team& team) { return pegasos::validate(r, stored, team); });
@@ -81,7 +85,7 @@ class PyRows {
  private:
   template <class Rows, class Validate>
   void accept(const Rows& rows, int threads, const Validate& validate) {
-    nb::gil_scoped_release nogil;
+    WithoutGil nogil;
     pegasos::Team team(threads);
     checked_ = validate(rows, team);
     any_.any = rows;

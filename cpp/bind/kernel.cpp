@@ -77,7 +77,7 @@ auto pair_sums_now(const PyRows& A, const PyRows& B, const std::string& kind, in
   if (A.n_features() != B.n_features()) throw std::invalid_argument("rows of different lengths");
   std::vector<double> out(size_t(A.size()) * size_t(B.size()));
   {
-    nb::gil_scoped_release nogil;
+    WithoutGil nogil;
     Team team(threads);
     A.visit(0.0, [&](const auto& left) {
       B.visit(0.0, [&](const auto& right) {
@@ -100,7 +100,7 @@ nb::object sparse_products_now(const PyRows& A, const PyRows& B) {
       if constexpr (std::is_same_v<Left, Right> && requires { left.indptr; }) {
         std::vector<typename Left::value_type> out(size_t(A.size()) * size_t(B.size()));
         {
-          nb::gil_scoped_release nogil;
+          WithoutGil nogil;
           sparse_products(left, right, std::span(out));
         }
         found = nb::cast(to_numpy(std::move(out), {size_t(A.size()), size_t(B.size())}));
@@ -145,7 +145,7 @@ void bind_kernel(nb::module_& m) {
       .def_rw("seed", &SweepOptions::seed)
       .def_rw("threads", &SweepOptions::threads);
   nb::class_<PegasosBlock>(m, "PegasosBlock")
-      .def(nb::init<double, int64_t, int64_t, int64_t, bool, double>(), "lam"_a, "t"_a, "k"_a, "late"_a, "moves_bias"_a,
+      .def(nb::init<double, int64_t, int64_t, double, bool, double>(), "lam"_a, "t"_a, "k"_a, "late"_a, "moves_bias"_a,
            "b"_a)
       .def_ro("t", &PegasosBlock::t)
       .def_ro("b", &PegasosBlock::b);

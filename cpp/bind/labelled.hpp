@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "arrays.hpp"
+#include "gil.hpp"
 #include "pegasos/kernel_block.hpp"
 
 // A loss with the labels of some rows: what every function below is about.
@@ -24,7 +25,7 @@ struct PyLabelled {
   }
   template <class F>
   void visit(F&& f) const {
-    nb::gil_scoped_release nogil;
+    WithoutGil nogil;
     pegasos::with_loss(loss, {parameter}, std::forward<F>(f));
   }
   // fill(loss, i) for every row, in an array.

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "arrays.hpp"
+#include "gil.hpp"
 #include "pegasos/certificate.hpp"
 #include "problem.hpp"
 
@@ -23,7 +24,7 @@ nb::tuple certify_now(const PyProblem& problem, Vec<double> w, Vec<double> dual,
     throw std::invalid_argument("dual values do not fit the rows");
   Certificate found{};
   {
-    nb::gil_scoped_release nogil;
+    WithoutGil nogil;
     Team team(threads);
     Watch watch(0, std::numeric_limits<double>::infinity(), {});
     problem.visit([&](const auto& p, const auto& loss) {
@@ -40,7 +41,7 @@ nb::tuple certify_now(const PyProblem& problem, Vec<double> w, Vec<double> dual,
 // The mean loss of the best constant score, for losses of one score.
 double best_constant(const PyProblem& problem) {
   double mean = 0;
-  nb::gil_scoped_release nogil;
+  WithoutGil nogil;
   problem.visit([&](const auto& p, const auto& loss) {
     if constexpr (Loss<std::remove_cvref_t<decltype(loss)>>) {
       std::vector<Scored> rows;
@@ -63,7 +64,7 @@ double best_constant(const PyProblem& problem) {
 double objective_now(const PyProblem& problem, Vec<double> w, int threads) {
   check_dim(problem, w.size());
   double f = 0;
-  nb::gil_scoped_release nogil;
+  WithoutGil nogil;
   Team team(threads);
   Watch watch(0, std::numeric_limits<double>::infinity(), {});
   problem.visit([&](const auto& p, const auto& loss) { f = *objective(p, loss, span_of(w), team, watch); });
@@ -76,7 +77,7 @@ auto scores(const PyRows& rows, Mat<double> W) {
   const size_t models = W.shape(0), m = size_t(rows.size());
   std::vector<double> out(m * models);
   {
-    nb::gil_scoped_release nogil;
+    WithoutGil nogil;
     rows.visit(1.0, [&](const auto& r) {
       for (size_t i = 0; i < m; ++i) {
         const auto row = r[int64_t(i)];
@@ -98,7 +99,7 @@ auto batch_scores(const PyRows& rows, double bias, Vec<int64_t> batch, Vec<doubl
   check_batch(rows, batch, w.size());
   std::vector<double> out;
   {
-    nb::gil_scoped_release nogil;
+    WithoutGil nogil;
     out.reserve(batch.size());
     rows.visit(bias, [&](const auto& r) {
       for (const int64_t i : span_of(batch)) out.push_back(r[i].dot(w.data()));
@@ -111,7 +112,7 @@ auto batch_scores(const PyRows& rows, double bias, Vec<int64_t> batch, Vec<doubl
 void batch_add(const PyRows& rows, double bias, Vec<int64_t> batch, Vec<double> a, OutVec<double> w) {
   check_batch(rows, batch, w.size());
   if (a.size() != batch.size()) throw std::invalid_argument("one coefficient for each row of the batch");
-  nb::gil_scoped_release nogil;
+  WithoutGil nogil;
   rows.visit(bias, [&](const auto& r) {
     for (size_t j = 0; j < batch.size(); ++j)
       if (a.data()[j] != 0) r[batch.data()[j]].axpy(a.data()[j], w.data());

@@ -6,6 +6,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "arrays.hpp"
+#include "gil.hpp"
 #include "pegasos/encode.hpp"
 #include "pegasos/sampler.hpp"
 
@@ -36,7 +37,7 @@ nb::tuple encode(nb::ndarray<const uint8_t, nb::ndim<2>, nb::c_contig, nb::devic
   std::vector<int32_t> codes(items.shape(0));
   std::vector<int64_t> first;
   {
-    nb::gil_scoped_release nogil;
+    WithoutGil nogil;
     first = pegasos::encode(items.data(), count, items.shape(1), codes.data());
   }
   return nb::make_tuple(to_numpy(std::move(codes)), to_numpy(std::move(first)));
@@ -61,7 +62,7 @@ NB_MODULE(_core, m) {
       .def_prop_ro("strictly_increasing", [](const PyRows& r) { return r.checked().strictly_increasing; })
       .def_prop_ro("norm2_bound", [](const PyRows& r) { return r.checked().norm2_bound; })
       .def("largest_norm2", [](const PyRows& r) {
-        nb::gil_scoped_release nogil;
+        WithoutGil nogil;
         return r.visit(0.0, [](const auto& v) { return pegasos::largest_norm2(v, 0, v.size()); });
       });
   m.def("encode", &encode, "items"_a.noconvert());

@@ -7,8 +7,9 @@
 #include <string>
 
 #include "arrays.hpp"
+#include "gil.hpp"
 #include "pegasos/solve.hpp"
-#include "pegasos/wide.hpp"
+#include "pegasos/warm.hpp"
 #include "problem.hpp"
 
 using namespace nb::literals;
@@ -42,7 +43,7 @@ nb::dict pegasos_fit(const PyProblem& problem, const PegasosOptions& options, Py
   PegasosFit fit;
   Watch watch = outside.make();
   {
-    nb::gil_scoped_release nogil;
+    WithoutGil nogil;
     Team team(threads);
     problem.visit([&](const auto& p, const auto& loss) {
       fit = solve_pegasos(p, loss, options, s, team, watch, [&](const Checkpoint& line) { return outside.tell(line); });
@@ -64,11 +65,10 @@ nb::dict dual_fit(const PyProblem& problem, const DualOptions& options, PyDual& 
   DualFit fit;
   Watch watch = outside.make();
   {
-    nb::gil_scoped_release nogil;
+    WithoutGil nogil;
     Team team(threads);
     problem.visit([&](const auto& p, const auto& loss) {
-      for (int64_t i = 0; i < p.rows.size(); ++i)
-        blocks_of(loss).feasible(s.a.data() + i * problem.width(), label<std::remove_cvref_t<decltype(loss)>>(p, i));
+      make_feasible(p, loss, s.a, watch);
       fit = solve_dual(p, loss, options, s, team, watch, [&](const Checkpoint& line) { return outside.tell(line); });
     });
   }
@@ -77,7 +77,7 @@ nb::dict dual_fit(const PyProblem& problem, const DualOptions& options, PyDual& 
   return result_of(fit.history, fit.converged, watch, outside);
 }
 
-void set_step(PegasosOptions& o, const std::string& kind, double number, int64_t late) {
+void set_step(PegasosOptions& o, const std::string& kind, double number, double late) {
   if (kind == "pegasos")
     o.eta = {Steps::Kind::pegasos, number, late};
   else if (kind == "norma")

@@ -10,6 +10,7 @@
 #include <limits>
 
 #include "arrays.hpp"
+#include "gil.hpp"
 #include "pegasos/problem.hpp"
 
 struct PyWatch {
@@ -26,7 +27,7 @@ struct PyWatch {
     if (std::atomic_ref<uint8_t>(*stop.data()).load(std::memory_order_relaxed) != 0) return false;
     if (!report.is_none() && seconds() - told_ > silence && !remind()) return false;
     if (!polls_signals) return true;
-    nb::gil_scoped_acquire gil;
+    WithGil gil;
     if (PyErr_CheckSignals() == 0) return true;
     keep_error();
     return false;
@@ -34,7 +35,7 @@ struct PyWatch {
 
   // Returns false when the callback raised, or returned something true: a wish to stop.
   bool tell(const pegasos::Checkpoint& line) {
-    nb::gil_scoped_acquire gil;
+    WithGil gil;
     if (report.is_none()) return true;
     last_ = line;
     return say(line) && !enough_;
@@ -55,7 +56,7 @@ struct PyWatch {
 
   // A wish to stop is kept for the next line: there the model has a certificate. False when the callback raised.
   bool remind() {
-    nb::gil_scoped_acquire gil;
+    WithGil gil;
     last_.seconds = seconds();
     enough_ = !say(last_) || enough_;
     return error.is_none();
@@ -63,8 +64,10 @@ struct PyWatch {
 
   bool say(const pegasos::Checkpoint& line) {
     told_ = seconds();
-    PyObject* done = PyObject_CallFunction(report.ptr(), "dLdd", line.seconds, static_cast<long long>(line.steps),
-                                           line.objective, line.dual);
+    PyObject* done = or_rest([&] {
+      return PyObject_CallFunction(report.ptr(), "dLdd", line.seconds, static_cast<long long>(line.steps),
+                                   line.objective, line.dual);
+    });
     if (done == nullptr) {
       keep_error();
       return false;

@@ -158,7 +158,8 @@ void respond(const L& loss, const BlockState& b, std::span<const double> curvatu
 // row j has answered with, each divided by k.
 struct PegasosBlock {
   double lam;
-  int64_t t, k, late;  // steps taken before this block, rows per step, t0 of losses with unbounded slopes
+  int64_t t, k;  // steps taken before this block, rows per step
+  double late;   // t0 of losses with unbounded slopes
   bool moves_bias;
   double b;
 };
@@ -168,7 +169,7 @@ void pegasos_steps(const KernelBlock<T>& K, const L& loss, PegasosBlock& o, std:
                    std::span<const double> share, std::span<double> sum, std::span<double> v) {
   for (int64_t first = 0; first < K.n; first += o.k) {
     const int64_t last = std::min(first + o.k, K.n), t = ++o.t;
-    const double shrunk = o.lam * double(t - 1 + o.late);
+    const double shrunk = o.lam * (double(t - 1) + o.late);
     double slopes = 0;
     for (int64_t i = first; i < last; ++i) {
       const auto row = size_t(i);

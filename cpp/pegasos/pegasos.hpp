@@ -52,12 +52,13 @@ class PegasosSolver {
   PegasosFit run(const Report& report) {
     PegasosFit fit;
     do {  // a random stop may come before the first step: that, too, deserves its certificate
-      const bool whole = take_steps(next_checkpoint(fit));
+      bool whole = take_steps(next_checkpoint(fit));
       keep_state();
       if (o_.one_pass || watch_.interrupted()) break;
       if (watch_.out_of_time()) watch_.forgive_time();
-      if (!certify_now(fit)) break;
-      if (!report(fit.history.back()) || !whole) break;
+      certify_now(fit);
+      if (watch_.out_of_time()) watch_.forgive_time(), whole = false, certify_now(fit);  // amidst it: once more
+      if (fit.history.empty() || watch_.interrupted() || !report(fit.history.back()) || !whole) break;
     } while (!done(fit));
     if (fit.history.empty() || watch_.interrupted()) write_output();  // of this moment, not of the last certificate
     return fit;
@@ -124,9 +125,9 @@ class PegasosSolver {
   void move(const auto& rows, int64_t t, int64_t k) {
     const double eta = o_.eta(p_.lam, t);
     if (plain_) {
-      if (t + o_.eta.late == 1 && o_.from_start) clear_start();
+      if (double(t) + o_.eta.late == 1 && o_.from_start) clear_start();
       w_.set_c(eta);  // w <- (1 - eta lam) w
-    } else if (1 - eta * p_.lam == 0 || (t + o_.eta.late == 1 && o_.eta.kind == Steps::Kind::pegasos)) {
+    } else if (1 - eta * p_.lam == 0 || (double(t) + o_.eta.late == 1 && o_.eta.kind == Steps::Kind::pegasos)) {
       clear_start();  // 1/lam * lam may be rounded to something else than 1
     } else {
       follow(w_.scale(1 - eta * p_.lam));
@@ -256,7 +257,7 @@ class PegasosSolver {
   }
 
   // alpha_i = min(1, m c_i / (t k)) for the hinge; any coefficient of w, read as a dual variable, for every loss.
-  bool certify_now(PegasosFit& fit) {
+  void certify_now(PegasosFit& fit) {
     write_output();
     const double unit = w_.c() * p_.lam * p_.total;
     auto dual = [&](int64_t i, double* a) {
@@ -264,14 +265,13 @@ class PegasosSolver {
       blocks_.feasible(a, label<L>(p_, i));
     };
     const auto found = certify(p_, loss_, state_.out, dual, team_, watch_);
-    if (!found) return false;
+    if (!found) return;
     if (p_.free_bias) state_.out.back() = found->bias;
     // Every dual value bounds f(w*) from below: keep the best.
     const double before = fit.history.empty() ? 0.0 : fit.history.back().dual;  // no loss is negative
-    const double dual_value = std::min(std::max(found->dual, before), found->objective);
-    fit.history.push_back({watch_.seconds(), state_.t, found->objective, dual_value});
-    fit.converged = found->objective - dual_value <= o_.tol;
-    return true;
+    const double bound = std::min(std::max(found->dual, before), found->objective);
+    fit.history.push_back({watch_.seconds(), state_.t, found->objective, bound});
+    fit.converged = found->objective - bound <= o_.tol;
   }
 
   const Problem<Rows>& p_;

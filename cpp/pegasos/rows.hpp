@@ -4,7 +4,13 @@
 // Weight vectors therefore have dim() = features + 1 entries, and nobody else needs to know about the bias.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <type_traits>
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
 
 namespace pegasos {
 
@@ -16,6 +22,27 @@ namespace pegasos {
 #endif
 
 namespace kernel {
+
+// The smaller of both. Spelt out where it matters: gcc takes the flags in the order that costs two operations.
+[[gnu::always_inline]] inline int64_t bounded(uint64_t index, int64_t most) {
+#if defined(__x86_64__) && defined(__GNUC__)
+  asm("cmp %1, %0\n\tcmovae %1, %0" : "+r"(index) : "r"(most) : "cc");
+  return int64_t(index);
+#else
+  return int64_t(std::min(index, uint64_t(most)));
+#endif
+}
+
+#if defined(__SSE2__)
+struct Pairs {
+  __m128d first, second;
+};
+[[gnu::always_inline]] inline Pairs two_pairs(const double* x) { return {_mm_loadu_pd(x), _mm_loadu_pd(x + 2)}; }
+[[gnu::always_inline]] inline Pairs two_pairs(const float* x) {
+  const __m128 four = _mm_loadu_ps(x);
+  return {_mm_cvtps_pd(four), _mm_cvtps_pd(_mm_movehl_ps(four, four))};
+}
+#endif
 
 // Eight explicit accumulators, added in a fixed order, and no contraction to fused multiply-add (see CMakeLists.txt):
 // the sum has the same bits with 128, 256 and 512-bit registers.
@@ -103,6 +130,10 @@ struct DenseRow {
 };
 
 // Indices are strictly increasing in training data (validate.hpp); dot also serves repeated ones.
+//
+// They lie in a user's array, which another thread may write to after they were checked: whoever uses one asks
+// `column`, which stays inside the weights whatever it finds (a wrong answer, no crash). Measured: no time on data
+// larger than the cache, up to 4 % of the dot product alone on data inside it.
 template <class T, class I>
 struct SparseRow {
   const I* idx;
@@ -113,52 +144,69 @@ struct SparseRow {
 
   int64_t size() const { return n; }
   int64_t dim() const { return d; }
-  int64_t column(int64_t j) const { return idx[j]; }
+  [[gnu::always_inline]] int64_t column(int64_t j) const {
+    return kernel::bounded(std::make_unsigned_t<I>(idx[j]), d);  // below zero is far above
+  }
 
-  // Scalar loads on purpose: gather instructions were measured slower here.
+  // Scalar loads on purpose: gather instructions were measured slower here. Sums in pairs have the same bits; they pay
+  // for the bound of `column`, but not on short rows.
   double dot(const double* w) const {
     double s0 = bias * w[d], s1 = 0, s2 = 0, s3 = 0;
     int64_t j = 0;
-    for (; j + 4 <= n; j += 4) {
-      s0 += double(val[j]) * w[idx[j]];
-      s1 += double(val[j + 1]) * w[idx[j + 1]];
-      s2 += double(val[j + 2]) * w[idx[j + 2]];
-      s3 += double(val[j + 3]) * w[idx[j + 3]];
+#if defined(__SSE2__)
+    if (n >= 16) {
+      __m128d a = _mm_set_sd(s0), b = _mm_setzero_pd();
+      const auto two = [&](int64_t k) __attribute__((always_inline)) {
+        return _mm_loadh_pd(_mm_load_sd(w + column(k)), w + column(k + 1));
+      };
+      for (; j + 4 <= n; j += 4) {
+        const auto [x, y] = kernel::two_pairs(val + j);
+        a = _mm_add_pd(a, _mm_mul_pd(x, two(j)));
+        b = _mm_add_pd(b, _mm_mul_pd(y, two(j + 2)));
+      }
+      s0 = a[0], s1 = a[1], s2 = b[0], s3 = b[1];
     }
-    for (; j < n; ++j) s0 += double(val[j]) * w[idx[j]];
+#endif
+    for (; j + 4 <= n; j += 4) {
+      s0 += double(val[j]) * w[column(j)];
+      s1 += double(val[j + 1]) * w[column(j + 1)];
+      s2 += double(val[j + 2]) * w[column(j + 2)];
+      s3 += double(val[j + 3]) * w[column(j + 3)];
+    }
+    for (; j < n; ++j) s0 += double(val[j]) * w[column(j)];
     return (s0 + s2) + (s1 + s3);
   }
   void axpy(double a, double* w) const {
-    for (int64_t j = 0; j < n; ++j) w[idx[j]] += a * double(val[j]);
+    for (int64_t j = 0; j < n; ++j) w[column(j)] += a * double(val[j]);
     w[d] += a * bias;
   }
   void axpy_over(double a, const double* over, double* w) const {
-    for (int64_t j = 0; j < n; ++j) w[idx[j]] += a * double(val[j]) / over[idx[j]];
+    for (int64_t j = 0; j < n; ++j) w[column(j)] += a * double(val[j]) / over[column(j)];
     w[d] += a * bias / over[d];
   }
   double norm2() const { return kernel::norm2(val, n) + bias * bias; }
   void add_squares(double a, double* w) const {
-    for (int64_t j = 0; j < n; ++j) w[idx[j]] += a * double(val[j]) * double(val[j]);
+    for (int64_t j = 0; j < n; ++j) w[column(j)] += a * double(val[j]) * double(val[j]);
     w[d] += a * bias * bias;
   }
 
   double weighted_square(const double* w) const {
     double sum = bias * bias * w[d];
-    for (int64_t j = 0; j < n; ++j) sum += w[idx[j]] * double(val[j]) * double(val[j]);
+    for (int64_t j = 0; j < n; ++j) sum += w[column(j)] * double(val[j]) * double(val[j]);
     return sum;
   }
 
   template <class Take>
   void each(const Take& take) const {
-    for (int64_t j = 0; j < n; ++j) take(int64_t(idx[j]), double(val[j]));
+    for (int64_t j = 0; j < n; ++j) take(column(j), double(val[j]));
   }
 
   void rank_one(double weight, double* A) const {
     for (int64_t r = 0; r < n; ++r) {
-      double* line = A + int64_t(idx[r]) * (d + 1);
-      for (int64_t j = 0; j <= r; ++j) line[idx[j]] += weight * double(val[r]) * double(val[j]);
+      double* line = A + column(r) * (d + 1);
+      for (int64_t j = 0; j <= r; ++j) line[column(j)] += weight * double(val[r]) * double(val[j]);
     }
-    for (int64_t j = 0; j < n; ++j) A[d * (d + 1) + idx[j]] += weight * bias * double(val[j]);
+    for (int64_t j = 0; j < n; ++j) A[d * (d + 1) + column(j)] += weight * bias * double(val[j]);
     A[d * (d + 1) + d] += weight * bias * bias;
   }
 };

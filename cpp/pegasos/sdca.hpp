@@ -243,7 +243,7 @@ class DualSolver {
 
   // The state to report, whatever stopped the fit. After an interrupt there is no time for a pass.
   void conclude() {
-    if (watch_.out_of_time()) watch_.forgive_time();
+    watch_.forgive_time();  // before it runs out in the middle of the last proof
     if (fit_.converged) return;
     if (proofs_.fresh()) return not_above_zero();
     if (!u_is_whole_ && (watch_.interrupted() || !rebuild())) return;

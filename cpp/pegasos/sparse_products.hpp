@@ -54,7 +54,7 @@ PEG_PANEL(double, int64_t)
 // out: A.size() x B.size(), row by row.
 template <class T, class I>
 void sparse_products(const CsrRows<T, I>& A, const CsrRows<T, I>& B, std::span<T> out) {
-  std::vector<T> panel(size_t(A.d * Panel<T>::rows));
+  std::vector<T> panel(size_t(A.dim() * Panel<T>::rows));
   for (int64_t first = 0; first < B.size(); first += Panel<T>::rows) {
     const int64_t most = std::min(Panel<T>::rows, B.size() - first);
     const auto write = [&](bool values) {

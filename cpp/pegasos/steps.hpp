@@ -11,16 +11,16 @@ struct Steps {
   enum class Kind { pegasos, norma, constant };
   Kind kind = Kind::pegasos;
   double number = 0;  // p of norma, or the constant
-  int64_t late = 0;   // unbounded slopes would throw step 1 to slope / lam: no step is longer than 1 / (lam late)
+  double late = 0;    // unbounded slopes would throw step 1 to slope / lam: no step is longer than 1 / (lam late)
 
   double operator()(double lam, int64_t step) const {
     switch (kind) {
       case Kind::norma:
-        return std::min(number / (lam * std::sqrt(double(step))), 1 / (lam * double(std::max<int64_t>(late, 1))));
+        return std::min(number / (lam * std::sqrt(double(step))), 1 / (lam * std::max(late, 1.0)));
       case Kind::constant:
         return number;
       default:
-        return 1 / (lam * double(step + late));
+        return 1 / (lam * (double(step) + late));
     }
   }
 };

@@ -17,6 +17,7 @@ class Team {
  public:
   // No pass has more than two pieces yet, and a machine may refuse threads: as many as help and can be had.
   explicit Team(int threads) {
+    members_.reserve(2);  // first: a thread that has started must not be lost
     try {
       for (int i = 1; i < std::min(threads, 2); ++i) members_.emplace_back([this] { serve(); });
     } catch (const std::system_error&) {

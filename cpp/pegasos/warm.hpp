@@ -13,6 +13,18 @@
 
 namespace pegasos {
 
+// Takes dual variables from wherever to what the loss allows; zero always is. After an interrupt nobody asks for more.
+template <class Rows, AnyLoss L>
+void make_feasible(const Problem<Rows>& p, const L& loss, std::span<double> a, Watch& watch) {
+  const auto& blocks = blocks_of(loss);
+  const int64_t width = blocks.width();
+  for (int64_t i = 0; i < p.rows.size() && !watch.interrupted(); ++i) {
+    double* const block = a.data() + i * width;
+    if (std::any_of(block, block + width, [](double x) { return x != 0; })) blocks.feasible(block, label<L>(p, i));
+    watch.go_on(width);
+  }
+}
+
 // The part of a, one of a few, with the largest dual objective; penalty: lam/2 ||w(a)||^2. Any part of a feasible a is
 // feasible: zero is, and the domains are convex.
 template <class Rows, class L>

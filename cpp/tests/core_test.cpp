@@ -9,6 +9,7 @@
 #include "pegasos/pegasos.hpp"
 #include "pegasos/rows.hpp"
 #include "pegasos/validate.hpp"
+#include "pegasos/wide.hpp"
 #include "small.hpp"
 
 using namespace pegasos;
@@ -106,6 +107,38 @@ TEST(validator_refuses_what_would_be_read_outside) {
   CHECK(!refuses(good, ends, 1));
   CHECK(refuses(high, ends, 1) && refuses(low, ends, 1));
   CHECK(refuses(good, late, 1) && refuses(good, down, 2) && refuses(good, past, 1) && refuses(good, below, 1));
+}
+
+// Another thread may write to them after the validator has looked.
+template <class I>
+void stays_inside(std::vector<I> idx) {
+  const std::vector<double> x(idx.size(), 1.0);
+  const int64_t d = 3, dim = d + 1;
+  std::vector<double> w(size_t(dim), 1.0), A(size_t(dim * dim));
+  const SparseRow<double, I> row{idx.data(), x.data(), int64_t(idx.size()), d, 1.0};
+  CHECK(row.dot(w.data()) == double(idx.size()) + 1);
+  row.axpy(0.5, w.data());
+  row.axpy_over(0.5, std::vector<double>(size_t(dim), 2.0).data(), w.data());
+  row.add_squares(1.0, w.data());
+  row.rank_one(1.0, A.data());
+  row.each([&](int64_t j, double) { CHECK(j >= 0 && j <= d); });
+  std::vector<double> wide(size_t(dim) * 7, 1.0), scores(7);
+  kernel::dot(row, 7, wide.data(), scores.data());
+  kernel::axpy(row, 7, scores.data(), wide.data());
+  CHECK(scores[6] == double(idx.size()) + 1);
+}
+
+TEST(indices_changed_behind_the_validator_stay_inside) {
+  using Narrow = std::numeric_limits<int32_t>;
+  using Wide = std::numeric_limits<int64_t>;
+  for (const size_t n : {3u, 17u}) {
+    std::vector<int32_t> narrow(n, Narrow::min());
+    narrow[1] = Narrow::max(), narrow[2] = 4;
+    stays_inside(narrow);
+    std::vector<int64_t> wide(n, Wide::min());
+    wide[1] = Wide::max(), wide[2] = -1;
+    stays_inside(wide);
+  }
 }
 
 TEST(validator_finds_values_and_norms) {

@@ -11,6 +11,8 @@ from . import losses
 
 Floats = NDArray[np.float64]
 
+_AT_ONCE = 64  # classes: between them Ctrl-C is heard
+
 
 def costs_of(estimator: Any, n_classes: int) -> Floats | None:
     """What each answer costs, for the losses that train all classes together; None for the others."""
@@ -54,25 +56,26 @@ def _checked(given: Any, n_classes: int) -> Floats:
 
 def joint_value_at_zero(loss: str, costs: Floats, shares: Floats) -> float:
     """The mean loss of the zero model."""
-    K = len(costs)
-    each = losses.JOINT[loss].value(np.zeros((K, K)), np.arange(K, dtype=np.int32), costs)
-    return float(each @ shares)
+    total, K = 0.0, len(costs)
+    for first in range(0, K, _AT_ONCE):
+        y = np.arange(first, min(first + _AT_ONCE, K), dtype=np.int32)
+        total += float(losses.JOINT[loss].value(np.zeros((len(y), K)), y, costs) @ shares[y])
+    return total
 
 
-def best_joint_constant(loss: str, costs: Floats, shares: Floats) -> float:
-    """The mean loss of the best constant scores: the entropy of the classes, or for the hinge a linear program over the
-    K scores and the K losses.
+def good_joint_constant(loss: str, costs: Floats, shares: Floats) -> float:
+    """The mean loss of constant scores: the best of all for "multinomial", the entropy of the classes.
+
+    For the hinge the best of a few, which is the best of all where every mistake costs the same: all scores alike, or
+    one class ahead by what its own mistakes cost. The best of all would be a linear program of K^2 lines.
     """
     if loss == "multinomial":
         return float(-shares[shares > 0] @ np.log(shares[shares > 0]))
-    from scipy.optimize import linprog
-
-    K = len(costs)
-    own, other = np.divmod(np.arange(K * K), K)
-    lines = np.arange(K * K)
-    A = np.zeros((K * K, 2 * K))  # costs[y, r] + b_r - b_y <= loss_y
-    A[lines, other] += 1.0
-    A[lines, own] -= 1.0
-    A[lines, K + own] = -1.0
-    found = linprog(np.append(np.zeros(K), shares), A, -costs.ravel(), bounds=(None, None))
-    return float(found.fun) if found.status == 0 else joint_value_at_zero(loss, costs, shares)
+    most = costs.max(axis=1)
+    best = float(shares @ most)
+    for first in range(0, len(costs), _AT_ONCE):
+        ahead = np.arange(first, min(first + _AT_ONCE, len(costs)))
+        values = np.maximum(costs[:, ahead] + most[ahead], most[:, None])
+        values[ahead, ahead - first] = 0.0  # of its own rows none is a mistake
+        best = min(best, float((shares @ values).min()))
+    return best

@@ -10,7 +10,9 @@ from typing import Any
 
 from threadpoolctl import ThreadpoolController
 
-_lock = Lock()
+from ._helpers import survives_fork
+
+_lock = survives_fork(Lock())
 _users = 0
 _limit: Any = None
 _known: tuple[int, ThreadpoolController] | None = None  # how many modules there were, and what was found then

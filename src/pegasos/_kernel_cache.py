@@ -12,12 +12,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ._helpers import survives_fork
+
 Index = NDArray[np.intp]
 _GROUP = 256
 
 
 _KEPT = 40_000_000  # bytes: the matrix of 2,000 rows in float64, and a smaller one
-_lock = Lock()
+_lock = survives_fork(Lock())
 _kept: list[mmap.mmap] = []
 
 
@@ -32,7 +34,10 @@ def untouched(shape: tuple[int, int], dtype: Any) -> NDArray[Any]:
 
 
 def _pages(size: int) -> mmap.mmap:
-    return mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    try:
+        return mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    except OSError as error:
+        raise MemoryError(f"no {size / 1e6:.0f} MB for kernel values ({error}); lower cache_mb.") from None
 
 
 def touched(shape: tuple[int, int], dtype: Any) -> NDArray[Any]:

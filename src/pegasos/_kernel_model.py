@@ -14,6 +14,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import _core, kernels
+from ._columns import FEW, owned, used_columns
+from ._fitted import support_numbers, support_rows
 from ._kernel_auto import KernelAuto
 from ._kernel_blas import single_blas
 from ._kernel_matrix import KernelMatrix, no_poll
@@ -23,9 +25,10 @@ from ._kernel_problem import KernelProblem
 from ._kernel_sdca import KernelSDCA
 from ._kernel_tiles import Look, each_piece
 from ._labels import refuse_missing
+from ._many import solve_each
 from ._model import _FORMAT, LinearModel, _caller, _seed
 from ._pairs import pairs_of
-from ._problem import Fit, Floats, Problem, Start, Stop, solve_each
+from ._problem import Fit, Floats, Problem, Start, Stop
 from ._progress import Progress
 from ._rows import make_rows, sound
 from ._rules import Number, OneOf, Rule
@@ -68,6 +71,7 @@ class KernelModel(LinearModel):
         """X in an order that kernels can use, the same as native rows, and y."""
         refuse_missing(y)
         X, y = validate_data(self, sound(X), y, reset=reset, multi_output=False, y_numeric=numeric, **_FORMAT)
+        X = owned(X)
         rows = make_rows(X, training=True)
         return _tidy(X), rows, np.asarray(y)
 
@@ -77,6 +81,9 @@ class KernelModel(LinearModel):
         kernel = kernels.make(self.kernel, said, X, problem.weights.s)
         if kernel.name == "precomputed":
             _check_square(X)
+        if kernel.skips_zeros and X.shape[1] > FEW:
+            kernel.prepare(X)  # what it refuses, it names by the columns of the user
+            (X,) = used_columns(X)
         dtype: type[np.floating[Any]] = np.float64
         size = np.sort(np.bincount(problem.labels))[-2:].sum() if in_pairs else len(problem.labels)
         if size > _EXACT and self.tol >= kernel.coarseness(X) / (problem.lam * np.sqrt(problem.m)):
@@ -189,15 +196,22 @@ class KernelModel(LinearModel):
 
     def _scores(self, X: Any) -> Floats:
         check_is_fitted(self)
-        X = validate_data(self, sound(X), reset=False, **_FORMAT)
+        X = owned(validate_data(self, sound(X), reset=False, **_FORMAT))
         make_rows(X, training=False)  # refuses what is not a finite number
         kernel = self._fitted_kernel
         looked_up = kernel.name == "precomputed"  # values as they are, only the sums are ours
-        X = _tidy(X) if looked_up else _tidy(X).astype(self._accurate(X), copy=False)
+        vectors, numbers = support_rows(self, 0 if looked_up else X.shape[1])
+        factors, intercept = support_numbers(self, len(numbers))
+        X = _tidy(X)
+        if kernel.skips_zeros and X.shape[1] > FEW:
+            kernel.prepare(X)  # what it refuses, it names by the columns of the user
+            X, vectors = used_columns(X, vectors)
+        if not looked_up:
+            X = X.astype(self._accurate(X, vectors, factors), copy=False)
         rows = kernel.prepare(X)
-        support = kernel.support(self.support_vectors_.astype(X.dtype, copy=False), self.support_)
-        factors = self.dual_coef_.T.astype(np.float64 if looked_up else X.dtype)
-        out = np.tile(np.asarray(self.intercept_, dtype=np.float64), (X.shape[0], 1))
+        support = kernel.support(vectors.astype(X.dtype, copy=False), numbers)
+        factors = factors.T.astype(np.float64 if looked_up else X.dtype)
+        out = np.tile(intercept, (X.shape[0], 1))
 
         def piece(lines: slice, look: Look) -> None:
             some, mine = rows.take(lines), out[lines]
@@ -209,12 +223,12 @@ class KernelModel(LinearModel):
             each_piece(X.shape[0], 512, _threads(self.n_jobs), piece, lambda: None)
         return out
 
-    def _accurate(self, X: Any) -> Any:
+    def _accurate(self, X: Any, vectors: Any, factors: Floats) -> Any:
         """float32 for rows in float32, if that does not show in the scores."""
-        if X.dtype != np.float32 or not len(self.support_):
+        if X.dtype != np.float32 or not factors.shape[1]:
             return np.float64
-        error = max(self._fitted_kernel.coarseness(rows) for rows in (X, self.support_vectors_))
-        spread = float(np.sqrt(np.square(self.dual_coef_).sum(axis=1).max()))
+        error = max(self._fitted_kernel.coarseness(rows) for rows in (X, vectors))
+        spread = float(np.sqrt(np.square(factors).sum(axis=1).max()))
         return np.float32 if error * spread <= _UNSEEN * self._score_scale else np.float64
 
 

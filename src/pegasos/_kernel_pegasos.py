@@ -8,14 +8,21 @@ import numpy as np
 
 from . import _core, losses
 from ._kernel_problem import Enough, Journal, KernelProblem, Point
+from ._pegasos_options import steps_late
 from ._problem import Fit, Floats, Memory, Running, Start, Stop
 from ._solver_pegasos import Pegasos
 
 _PICKS = 256  # about so many picks have their kernel values computed together
+_RESERVE = 2.0  # times what the kernel values of a certificate should take: it writes them down
 
 
 class KernelPegasos:
     """T steps of k rows. v_j is what row j has answered so far: w = sum_j v_j phi(x_j) / (lam t)."""
+
+    best_b: float | None
+    each: float  # seconds for a kernel value of the last steps, all included
+    noted: tuple[Point, ...]  # the points of the last certificate
+    certified: tuple[int, Floats, float, float | None, tuple[Point, ...]] | None  # the state it is of
 
     def __init__(self, given: Pegasos) -> None:
         self.given, self.k = given, int(given.k)
@@ -31,14 +38,26 @@ class KernelPegasos:
                 problem.matrix.sharpen()
                 self._run(problem, stop, journal, seed, start.steps)
         except Enough:
-            if journal.error is None and not stop.halt[0]:  # out of time: what was reached deserves its certificate
-                problem.matrix.poll = lambda: None
-                self._note(problem, journal)
+            if journal.error is None and not stop.halt[0]:  # out of time
+                self._back_to_certified(problem, journal)
         except KeyboardInterrupt as error:
             journal.error = error
         journal.close(lambda: self._rounding(seed))
         steps = (self.t, (self.t - start.steps) * self.k / problem.m)
         return journal.fit(self.w(problem), self._bias(problem), steps, self._memory(problem, stop))
+
+    def _back_to_certified(self, problem: KernelProblem, journal: Journal) -> None:
+        """The model of the last certificate. Before the first one: zero, which has its certificate for free, unless a
+        warm start has left something that must not be lost; that gets its own, however long it takes.
+        """
+        if self.certified is not None:
+            self.t, self.v, self.b, self.best_b, self.noted = self.certified
+            return
+        if self.begun and self.v.any():
+            problem.matrix.poll = lambda: None
+        else:
+            self.t, self.v, self.b = self.begun, np.zeros_like(self.v), 0.0
+        self._note(problem, journal)
 
     def _rounding(self, seed: int) -> float:
         return sum(point.rounding(seed) for point in self.noted)
@@ -56,8 +75,8 @@ class KernelPegasos:
 
     def _resume(self, problem: KernelProblem, start: Start) -> None:
         self.t, self.b, self.v = start.steps, 0.0, np.zeros(problem.matrix.m)
-        self.best_b: float | None = None
-        self.noted: tuple[Point, ...] = ()
+        self.begun = self.t
+        self.best_b, self.certified, self.noted, self.each = None, None, (), 0.0
         memory = start.memory
         if memory is not None and memory.dual is not None and self.t:
             shares = memory.dual * problem.per_dual(memory.lam)
@@ -79,10 +98,12 @@ class KernelPegasos:
         epochs = 1.0
         while self.t < last:
             until = last if T is not None else min(last, begun + math.ceil(epochs * epoch))
+            before = self.t
             self._steps(problem, until, seed, journal)
-            if self._note(problem, journal) and T is None:
-                return
-            epochs *= 2  # a certificate needs the scores of all rows, which cost more than an epoch early on
+            if self.t == before or (self._note(problem, journal) and T is None):
+                return  # no time for more, or no need
+            if self.t == until:
+                epochs *= 2  # a certificate needs the scores of all rows, which cost more than an epoch early on
 
     def _steps(self, problem: KernelProblem, until: int, seed: int, journal: Journal) -> None:
         sampling = self.given.sampling
@@ -94,6 +115,9 @@ class KernelPegasos:
         many = max(1, _PICKS // self.k)
         while self.t < until:
             journal.poll()
+            if not self._leaves_time(problem, journal):
+                return
+            began, before = journal.seconds(), problem.matrix.evaluations
             count = min(many, until - self.t) * self.k
             rows = _core.picks(
                 sampling, seed, problem.m, self.t * self.k, count, problem.weights.listed, problem.weights.s, self.k
@@ -104,6 +128,14 @@ class KernelPegasos:
             v = problem.some(rows).pegasos(K, problem.offset, share[rows], sums, options)
             np.add.at(self.v, rows, v)
             self.t, self.b = options.t, options.b
+            self.each = (journal.seconds() - began) / (problem.matrix.evaluations - before)
+
+    def _leaves_time(self, problem: KernelProblem, journal: Journal) -> bool:
+        """Whether after a few more steps there is still time for a certificate."""
+        support = np.flatnonzero(self.v)
+        new = len(support) - int(problem.matrix.cache.knows(support).sum())
+        values = float(problem.matrix.m) * (new + _PICKS)
+        return bool(journal.seconds_left() > _RESERVE * values * self.each)
 
     def _note(self, problem: KernelProblem, journal: Journal) -> bool:
         """f of w, and the dual value of its coefficients, clipped to what is feasible."""
@@ -118,16 +150,17 @@ class KernelPegasos:
         self.best_b = found.b
         other = Point(problem, dual, bound, self.b)
         self.noted = (found, other)
+        self.certified = (self.t, self.v.copy(), self.b, self.best_b, self.noted)
         return journal.note(self.t, objective, other.certified()[2], other.disagreement())
 
     @staticmethod
-    def _late(problem: KernelProblem) -> int:
+    def _late(problem: KernelProblem) -> float:
         """Step 1 takes w to slope / lam: with an unbounded slope steps begin at 1 + L R^2 / lam."""
         loss = losses.NAMED[problem.loss]
         if loss.bounded_slope:
-            return 0
+            return 0.0
         reach = float(problem.matrix.diagonal.max()) + float(problem.bias != "none")
-        return min(math.ceil(loss.smoothness * reach * problem.largest_share / problem.lam), 2**53)
+        return steps_late(loss.smoothness * problem.largest_share, reach, problem.lam)
 
 
 def refusals(given: Pegasos) -> None:

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from threading import current_thread, main_thread
+from threading import get_ident, main_thread
 from typing import Any
 
 import numpy as np
@@ -206,13 +206,16 @@ class Journal:
     def seconds(self) -> float:
         return time.perf_counter() - self._stop.began
 
+    def seconds_left(self) -> float:
+        return np.inf if self._stop.max_time is None else self._stop.max_time - self.seconds()
+
     def watch(self) -> _core.Watch:
         """For native work; it tells of signals and does not report."""
         give_up = np.inf if self._stop.max_time is None else self._stop.max_time
         return _core.Watch(
             started=self.seconds(),
             give_up=give_up,
-            polls_signals=current_thread() is main_thread(),
+            polls_signals=get_ident() == main_thread().ident,
             stop=self._stop.halt,
             report=None,
         )

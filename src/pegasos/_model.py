@@ -15,9 +15,11 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import _core
+from ._fitted import linear_models
 from ._labels import refuse_missing
+from ._many import solve_each
 from ._own_loss import Loss
-from ._problem import Fit, Floats, Problem, Start, Stop, solve_each
+from ._problem import Fit, Floats, Problem, Start, Stop
 from ._progress import CallbackSupportMixin, Progress
 from ._rows import make_rows, sound
 from ._rules import Rule, check
@@ -34,6 +36,8 @@ class LinearModel(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]  #
     _rules: ClassVar[dict[str, Rule]]
     coef_: NDArray[Any]
     intercept_: Any
+    classes_: NDArray[Any]
+    n_features_in_: int
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters, those of the solver object as ``solver__k`` and so on."""
@@ -73,7 +77,8 @@ class LinearModel(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]  #
 
     def _weights(self) -> Floats:
         """Models as rows, the bias as last column."""
-        return np.column_stack([self.coef_, self.intercept_]).astype(np.float64)
+        K = len(self.classes_)
+        return linear_models(self.coef_, self.intercept_, (1, 2) if K == 2 else (K,), self.n_features_in_)
 
     def _solve(self, problem: Problem, names: list[str], stop: Stop, goes_on: bool) -> list[Fit]:
         """One fit, or one for each named class against the rest."""

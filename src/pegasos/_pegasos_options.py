@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from ._solver_pegasos import Pegasos
 
 _MOST_STEPS = 2**62
+_MOST_LATE = 1e300  # times any lam that is allowed it is finite
 
 
 def native_options(solver: Pegasos, problem: Problem, stop: Stop, t: int, seed: int) -> _core.PegasosOptions:
@@ -43,20 +44,26 @@ def native_options(solver: Pegasos, problem: Problem, stop: Stop, t: int, seed: 
     return o
 
 
-def schedule(solver: Pegasos, problem: Problem) -> tuple[str, float, int]:
+def schedule(solver: Pegasos, problem: Problem) -> tuple[str, float, float]:
     """Which steps, their number, and by how many they are late."""
     kind, number = (solver.step, norma_p(solver)) if isinstance(solver.step, str) else ("constant", float(solver.step))
     return kind, number, late_start(problem)
 
 
-def late_start(problem: Problem) -> int:
+def late_start(problem: Problem) -> float:
     """Step 1 takes w to slope / lam: with an unbounded slope steps begin at 1 + L R^2 / lam."""
     own = isinstance(problem.loss, Loss)
     smoothness = problem.loss.smoothness if own else losses.unbounded_slope(problem.loss)
     if smoothness is None:
-        return 0
+        return 0.0
     reach = problem.rows.largest_norm2() + float(problem.bias != "none")
-    return min(math.ceil(smoothness * reach * problem.largest_share / problem.lam), 2**53)
+    return steps_late(smoothness * problem.largest_share, reach, problem.lam)
+
+
+def steps_late(smoothness: float, reach: float, lam: float) -> float:
+    """L R^2 / lam, a whole number, however large."""
+    with np.errstate(over="ignore"):
+        return float(min(np.ceil(np.float64(smoothness) * reach / lam), _MOST_LATE))
 
 
 def norma_p(solver: Pegasos) -> float:

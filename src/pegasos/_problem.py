@@ -8,17 +8,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from threading import current_thread, main_thread
+from threading import get_ident, main_thread
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import _core, losses
-from ._costs import best_joint_constant, joint_value_at_zero
+from ._costs import good_joint_constant, joint_value_at_zero
 from ._own_loss import Loss, call
 from ._weights import Weights as Weights
 
@@ -112,7 +111,7 @@ class Problem:
         if isinstance(self.loss, Loss):
             return np.array([self.at_zero])
         if self.costs is not None:
-            return np.array([best_joint_constant(self.loss, self.costs, self.class_shares())])
+            return np.array([good_joint_constant(self.loss, self.costs, self.class_shares())])
         if self.is_regression:
             return np.array([self.native().best_constant()])
         n_classes = int(self.labels.max()) + 1
@@ -182,7 +181,7 @@ class Stop:
         return _core.Watch(
             started=started,
             give_up=np.inf if self.max_time is None else self.max_time,
-            polls_signals=current_thread() is main_thread(),
+            polls_signals=get_ident() == main_thread().ident,
             stop=self.halt,
             report=self.report,
         )
@@ -256,45 +255,3 @@ class Solver(Protocol):
     def check(self, problem: Problem, stop: Stop) -> None: ...
 
     def solve(self, problem: Problem, stop: Stop, start: Start, seed: int) -> Fit: ...
-
-
-def solve_each(
-    problem: Problem,
-    positives: list[int],
-    solver: Solver,
-    stop: Stop,
-    starts: list[Start],
-    seed: int,
-    n_threads: int,
-    report_of: Callable[[int], Report | None],
-) -> list[Fit]:
-    """One fit per class against the rest, `n_threads` at a time, sharing the rows."""
-
-    def one(i: int) -> Fit:
-        if stop.halt[0]:
-            return Fit(starts[i].w, starts[i].steps, 0.0, np.empty((0, 4)), False, interrupted=True)
-        budget = stop.max_time
-        if budget is not None:  # the time left, shared by the classes left
-            now = time.perf_counter() - stop.began
-            budget = now + max(0.0, budget - now) / -(-(len(positives) - i) // n_threads)
-        inside = n_threads if len(positives) == 1 else 1
-        mine = replace(stop, max_time=budget, report=report_of(i), threads=inside)
-        fit = solver.solve(replace(problem, positive=positives[i]), mine, starts[i], seed)
-        if fit.interrupted:
-            stop.halt[0] = 1
-        return fit
-
-    if n_threads == 1 or len(positives) == 1:
-        return [one(i) for i in range(len(positives))]
-    with ThreadPoolExecutor(min(n_threads, len(positives))) as pool:
-        futures = [pool.submit(one, i) for i in range(len(positives))]
-        try:
-            # Not future.result(): where signals restart system calls it would sleep through Ctrl-C.
-            while wait(futures, timeout=0.05).not_done:
-                pass
-            return [future.result() for future in futures]
-        except BaseException as error:  # a signal: workers stop within milliseconds and what they have is kept
-            stop.halt[0] = 1
-            fits = [future.result() for future in futures]
-            fits[0].interrupted, fits[0].error = True, error
-            return fits

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from functools import wraps
 from threading import Lock
@@ -25,11 +26,25 @@ __all__ = ["CallbackSupportMixin", "Progress", "all_or_nothing", "with_callbacks
 _INPUT = ("n_features_in_", "feature_names_in_")
 
 
+_busy: dict[int, object] = {}  # the estimators being fitted, by identity: not on them, where they would be pickled
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_busy.clear)  # the threads that fit them are not there
+
+
 def all_or_nothing(method: Any) -> Any:
-    """A fit that is refused leaves what is known of the features as it was: the model of an earlier fit still works."""
+    """A fit that is refused leaves what is known of the features as it was: the model of an earlier fit still works.
+
+    One fit at a time: the attributes of two that overlap would be some of the one and some of the other.
+    """
 
     @wraps(method)
     def fit(self: Any, *args: Any, **kwargs: Any) -> Any:
+        mine = object()
+        if _busy.setdefault(id(self), mine) is not mine:
+            raise RuntimeError(
+                f"this {type(self).__name__} is being fitted already, in another thread or by a callback of the fit. "
+                "Fit a copy there, sklearn.base.clone(model), or wait for the other fit."
+            )
         known = vars(self)
         before, fitted = {name: known[name] for name in _INPUT if name in known}, known.get("history_")
         try:
@@ -40,6 +55,8 @@ def all_or_nothing(method: Any) -> Any:
                     known.pop(name, None)
                 known.update(before)
             raise
+        finally:
+            _busy.pop(id(self), None)
 
     return fit
 

@@ -100,6 +100,7 @@ def make_rows(X: Any, *, training: bool, threads: int = 1) -> _core.Rows:
     rows = _core.Rows.csr(data, _index(X.indices), _index(X.indptr), X.shape[1], threads)
     if training and not rows.strictly_increasing:
         tidy = sp.csr_matrix((X.data, X.indices, X.indptr), shape=X.shape, copy=True)
+        make_rows(tidy, training=False)  # another thread may have written to X since
         tidy.has_sorted_indices = tidy.has_canonical_format = False
         tidy.sum_duplicates()
         return make_rows(tidy, training=False, threads=threads)

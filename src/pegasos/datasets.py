@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import DTypeLike, NDArray
 
+from pegasos._drawing import PIECE, drawn, pieces, row_pieces
 from pegasos._readers import (
     CHUNK,
     Labels,
@@ -83,7 +85,7 @@ def make_binary(
     """
     rng = np.random.default_rng(random_state)
     X = _normal_rows(rng, n_rows, n_features, density if sparse else 1.0)
-    y = np.where(X @ rng.standard_normal(n_features) >= 0, 1, -1) * np.where(rng.random(n_rows) < noise, -1, 1)
+    y = np.where(_scores(X, rng.standard_normal(n_features)) >= 0, 1, -1) * np.where(rng.random(n_rows) < noise, -1, 1)
     return _as_rows(X, sparse, dtype), y.astype(np.int8)
 
 
@@ -110,18 +112,28 @@ def make_multiclass(
     """
     rng = np.random.default_rng(random_state)
     X = _normal_rows(rng, n_rows, n_features, density if sparse else 1.0)
-    y = np.argmax(X @ rng.standard_normal((n_features, n_classes)), axis=1)
+    y = np.argmax(_scores(X, rng.standard_normal((n_features, n_classes))), axis=1)
     y = np.where(rng.random(n_rows) < noise, rng.integers(n_classes, size=n_rows), y)
     return _as_rows(X, sparse, dtype), y.astype(np.int64)
 
 
 def _normal_rows(rng: np.random.Generator, n_rows: int, n_features: int, density: float) -> NDArray[np.float64]:
-    X = rng.standard_normal((n_rows, n_features))
-    return X * (rng.random(X.shape) < density)
+    X = drawn(rng.standard_normal, (n_rows, n_features))
+    for rows in row_pieces(X):
+        X[rows] *= rng.random(X[rows].shape) < density
+    return X
+
+
+def _scores(X: NDArray[np.float64], w: NDArray[np.float64]) -> NDArray[np.float64]:
+    """X @ w, a few rows at a time."""
+    return np.concatenate([X[rows] @ w for rows in row_pieces(X)] or [X @ w])
 
 
 def _as_rows(X: NDArray[np.float64], sparse: bool, dtype: DTypeLike) -> Any:
-    return sp.csr_matrix(X.astype(dtype)) if sparse else X.astype(dtype)
+    if not sparse:
+        return X.astype(dtype)
+    parts = [sp.csr_matrix(X[rows].astype(dtype)) for rows in row_pieces(X)]
+    return sp.csr_matrix(sp.vstack(parts) if parts else X.astype(dtype))
 
 
 def make_text(
@@ -173,7 +185,7 @@ def make_text(
     rng = np.random.default_rng([random_state, 0])
     law = _TextLaw.draw(rng, n_features, n_nonzeros, positive)
     X, df = _count_rows(law, n_rows, n_nonzeros, dtype, random_state)
-    tfidf(X, np.log((n_rows + 1) / np.maximum(df, 1)))
+    tfidf(X, np.concatenate([np.log((n_rows + 1) / np.maximum(df[words], 1)) for words in pieces(n_features)]))
     order = np.argsort(X @ law.hidden_weights().astype(X.dtype), kind="stable")[::-1]
     cut, flips = round(positive * n_rows), round(noise * n_rows / 2)
     above, below = rng.permutation(order[:cut]), rng.permutation(order[cut:])
@@ -204,8 +216,10 @@ class _TextLaw:
 
     def hidden_weights(self) -> NDArray[np.float64]:
         """+1 for a word of more positive than negative topics, -1 for one of fewer, 0 for all other words."""
-        ours, theirs = (np.bincount(half.ravel(), minlength=self.n_features) for half in np.split(self.topics, 2))
-        weights: NDArray[np.float64] = np.sign(ours - theirs).astype(np.float64)
+        weights = np.zeros(self.n_features)
+        for half, sign in zip(np.split(self.topics, 2), (1.0, -1.0), strict=True):
+            np.add.at(weights, half.ravel(), sign)
+        weights[self.topics] = np.sign(weights[self.topics])
         return weights
 
     def rows(self, rng: np.random.Generator, n: int) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
@@ -215,22 +229,37 @@ class _TextLaw:
         topic = (half * rng.random(n) ** 1.5).astype(np.int64) + half * (rng.random(n) >= self.positive)
         row = np.repeat(np.arange(n), tokens)
         word = _zipf(rng, row.size, self.n_features)
-        own = np.flatnonzero(rng.random(row.size) < rng.beta(5, 5, n)[row])
-        rank = (self.topics.shape[1] * rng.random(own.size) ** 2).astype(np.int64)
-        word[own] = self.topics[topic[row[own]], rank]
-        small = n * self.n_features < 2**31  # numpy sorts short integers twice as fast
-        key = np.sort((row * self.n_features + word).astype(np.int32 if small else np.int64))
-        first = np.flatnonzero(np.diff(key, prepend=-1))
-        row, word = np.divmod(key[first], key.dtype.type(self.n_features))
-        return word, np.diff(first, append=key.size), np.bincount(row, minlength=n)
+        chance = drawn(rng.random, row.size)
+        own = np.flatnonzero(chance < rng.beta(5, 5, n)[row])
+        rank = drawn(lambda k: self.topics.shape[1] * rng.random(k) ** 2, own.size).astype(np.int64)
+        for part in pieces(own.size):
+            word[own[part]] = self.topics[topic[row[own[part]]], rank[part]]
+        ends = np.cumsum(tokens)
+        cuts = np.unique(np.searchsorted(ends, np.arange(0, ends[-1], PIECE), side="right"))
+        found = [self._distinct(row, word, ends, *some) for some in pairwise([*cuts.tolist(), n])]
+        return tuple(np.concatenate(part) for part in zip(*found, strict=True))  # type: ignore[return-value]  # three
+
+    def _distinct(
+        self, row: NDArray[Any], word: NDArray[Any], ends: NDArray[Any], first: int, last: int
+    ) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+        """What `rows` returns, for some of the rows: their words have been drawn."""
+        mine = slice(ends[first - 1] if first else 0, ends[last - 1])
+        small = (last - first) * self.n_features < 2**31  # numpy sorts short integers twice as fast
+        key = np.sort(((row[mine] - first) * self.n_features + word[mine]).astype(np.int32 if small else np.int64))
+        new = np.flatnonzero(np.diff(key, prepend=-1))
+        rows, words = np.divmod(key[new], key.dtype.type(self.n_features))
+        return words, np.diff(new, append=key.size), np.bincount(rows, minlength=last - first)
 
 
 def _zipf(rng: np.random.Generator, size: int | tuple[int, int], n: int, shift: float = 150.0) -> NDArray[np.int64]:
     """Draw words r = 0, 1, ... n - 1 with chance about ``(r + shift) ** -1.5``, by inverting the distribution."""
     high, low = shift**-0.5, (shift + n) ** -0.5
-    root = high - (high - low) * rng.random(size)
-    word: NDArray[np.int64] = np.minimum(1 / (root * root) - shift, n - 1).astype(np.int64)
-    return word
+
+    def words(k: int) -> NDArray[np.float64]:
+        root = high - (high - low) * rng.random(k)
+        return np.minimum(1 / (root * root) - shift, n - 1)  # type: ignore[no-any-return]  # NumPy's stubs lose it
+
+    return drawn(words, size).astype(np.int64)
 
 
 def _count_rows(
@@ -248,7 +277,8 @@ def _count_rows(
             indices.resize(used + room // 8, refcheck=False)
         data[part], indices[part] = count, word
         lengths.append(length)
-        df += np.bincount(word, minlength=law.n_features)
+        for some in pieces(word.size):
+            np.add.at(df, word[some], 1)
     data.resize(used, refcheck=False)  # filled and cut in place: the result never exists twice
     indices.resize(used, refcheck=False)
     kind = np.int32 if used < 2**31 else np.int64

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.base import RegressorMixin
 
 from . import losses
+from ._fitted import linear_models
 from ._model import LinearModel
 from ._problem import Floats, Problem, Stop, Weights
 from ._progress import all_or_nothing, with_callbacks
@@ -159,7 +161,9 @@ class PegasosRegressor(RegressorMixin, LinearModel):  # type: ignore[misc]
         return self._scores(X)[:, 0]
 
     def _weights(self) -> Floats:
-        return np.append(self.coef_, self.intercept_)[None, :].astype(np.float64)
+        given: Any = self.coef_
+        coef = given.toarray() if sp.issparse(given) else np.asarray(given)
+        return linear_models(coef[None, :] if coef.ndim == 1 else coef, self.intercept_, (1,), self.n_features_in_)
 
     def _train(self, X: Any, y: Any, sample_weight: Any, stop: Stop, goes_on: bool) -> Self:
         rows, y = self._read(X, y, reset=not goes_on, numeric=True)

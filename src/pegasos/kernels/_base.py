@@ -11,13 +11,13 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from .. import _core
+from .._columns import FEW, common_columns
 from .._rows import make_rows
 from ._parameters import Parameters
 
 Block = NDArray[Any]
 TYPICAL = 5e-9  # error of a float32 sum of products, relative to the largest it can be
 _SHOWS = 1e-3  # an error of an exponent that shows in the value
-_LONGEST = 100_000  # features of 64 rows written out: up to 25 MB
 _TAME = 1e150  # its square is finite
 _LEAST, _MOST = 1e-30, 1e36  # squares between these neither vanish nor overflow in float32
 
@@ -53,6 +53,8 @@ class Kernel:
         at Ctrl-C.
     by_products : bool
         Whether rows are only multiplied with each other, so that they may as well be sparse or written out.
+    skips_zeros : bool
+        Whether columns that are zero in both rows change nothing, so that they may be left out.
     """
 
     name: ClassVar[str]
@@ -60,6 +62,7 @@ class Kernel:
     extra: ClassVar[tuple[str, ...] | None] = ()
     effort: ClassVar[float] = 1.0
     by_products: ClassVar[bool] = False
+    skips_zeros: ClassVar[bool] = True
 
     def __init__(self, parameters: Parameters) -> None:
         self.p = parameters
@@ -104,7 +107,11 @@ def products(A: Any, B: Any) -> Block:
     """A B^T as a dense array."""
     if not sp.issparse(A) and not sp.issparse(B):
         return np.asarray(A @ B.T)
-    if _tame(A) and _tame(B) and A.shape[1] <= _LONGEST and _kind(A) == _kind(B):
+    if A.shape[1] > FEW and sp.issparse(A) and sp.issparse(B):
+        A, B = common_columns(A, B)
+        if A.shape[1] > FEW:
+            return np.asarray((A @ B.T.tocsr()).toarray())
+    if _tame(A) and _tame(B) and A.shape[1] <= FEW and _kind(A) == _kind(B):
         return np.asarray(_core.sparse_products(make_rows(A, training=True), make_rows(B, training=True)))
     if not sp.issparse(B) or (sp.issparse(A) and A.shape[0] > B.shape[0]):
         return np.asarray(A @ dense(B).T)

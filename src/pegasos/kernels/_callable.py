@@ -15,6 +15,7 @@ class CallableKernel(Kernel):
     """Called with two blocks of rows; hands back one number for each pair."""
 
     name = "callable"
+    skips_zeros = False
 
     def __init__(self, function: Callable[..., Any], parameters: Parameters) -> None:
         super().__init__(parameters)

@@ -7,12 +7,14 @@ from typing import Any
 import numpy as np
 
 from .. import _core
+from .._columns import used_columns
 from .._rows import make_rows
 from ._base import TYPICAL, Block, Kernel, Rows, dense, peak, settled
 
 
 def falling(A: Rows, B: Rows, gamma: float, kind: str) -> Block:
     """exp(-gamma sum_j d(x_j, z_j)) for a distance of single features that the native core knows."""
+    A, B = (Rows(X) for X in used_columns(A.X, B.X))
     rows = (make_rows(A.X, training=True), make_rows(B.X, training=True))
     sums = _core.pair_sums(*rows, kind, threads=2)
 

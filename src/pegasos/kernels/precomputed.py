@@ -37,6 +37,7 @@ class Precomputed(Kernel):
     """Looks its values up."""
 
     name = "precomputed"
+    skips_zeros = False
     extra = ("psd",)
 
     def prepare(self, X: Any) -> Lines:
