@@ -6,7 +6,6 @@
 #include <nanobind/stl/string.h>
 
 #include "labelled.hpp"
-#include "watch.hpp"
 
 using namespace nb::literals;
 using namespace pegasos;
@@ -21,35 +20,32 @@ const char* name_of(End end) {
 template <class T>
 nb::dict solve_block(const PyLabelled& rows, Corner<T> K, double offset, Vec<double> p, OutVec<double> a,
                      OutVec<double> score, const SolveOptions& options, PyWatch& outside) {
-  const auto block = block_of(K, offset, rows);
-  const BlockState state = state_of(rows, p, a, score);
-  Watch watch = outside.make();
+  const Given<T> given(rows, K, offset, p, a, score);
   Solved done;
-  rows.visit([&](const auto& loss) {
-    Team team(block.n < 2048 ? 1 : options.threads);  // to wake a thread takes as long as a small group
-    done = BlockSolver(block, loss, state, options, team, watch).solve();
-  });
-  nb::dict result;
-  result["visits"] = done.visits;
-  result["work"] = done.work;
-  result["shift"] = done.shift;
-  result["gap"] = done.gap;
-  result["end"] = name_of(done.end);
-  result["error"] = outside.error;
-  return result;
+  return watched(
+      rows, given, options.threads, outside,
+      [&](const auto& loss, Team& team, Watch& watch) {
+        done = BlockSolver(given.block, loss, given.state, options, team, watch).solve();
+      },
+      [&](nb::dict& result) {
+        result["visits"] = done.visits;
+        result["work"] = done.work;
+        result["shift"] = done.shift;
+        result["gap"] = done.gap;
+        result["end"] = name_of(done.end);
+      });
 }
 
 // What polishing this point may cost, before it starts.
 template <class T>
 double polish_cost(const PyLabelled& rows, Corner<T> K, double offset, Vec<double> p, OutVec<double> a,
                    OutVec<double> score, const SolveOptions& options) {
-  const auto block = block_of(K, offset, rows);
-  const BlockState state = state_of(rows, p, a, score);
+  const Given<T> given(rows, K, offset, p, a, score);
   double cost = 0;
   rows.visit([&](const auto& loss) {
     Team team(1);
     Watch watch(0, 1e300, {});
-    cost = BlockSolver(block, loss, state, options, team, watch).newton_cost();
+    cost = BlockSolver(given.block, loss, given.state, options, team, watch).newton_cost();
   });
   return cost;
 }
@@ -57,10 +53,9 @@ double polish_cost(const PyLabelled& rows, Corner<T> K, double offset, Vec<doubl
 template <class T>
 nb::tuple prove_block(const PyLabelled& rows, Corner<T> K, double offset, Vec<double> p, OutVec<double> a,
                       OutVec<double> score, const SolveOptions& options, double guess) {
-  const auto block = block_of(K, offset, rows);
-  const BlockState state = state_of(rows, p, a, score);
+  const Given<T> given(rows, K, offset, p, a, score);
   Proven found{};
-  rows.visit([&](const auto& loss) { found = prove(block, loss, state, options.terms, guess); });
+  rows.visit([&](const auto& loss) { found = prove(given.block, loss, given.state, options.terms, guess); });
   return nb::make_tuple(found.b, found.objective, found.dual, found.disagreement, found.zero);
 }
 

@@ -21,6 +21,8 @@ _GREEDY_WHOLE = (
     10_000  # the same where greedy steps solve it: measured 1 to 9 times faster than working sets up to here
 )
 _SHARED_WHOLE = 15_000  # the same for several problems on one matrix
+_RARE, _RARE_FROM = 0.2, 1000  # four times the rows of a rare class: of all rows, which are at least so many
+_RARE_VALUES = 0.25  # of all kernel values: when working sets have needed so many, one that is all rows is cheaper
 _POLISHED = 1000  # rows at most: beyond, digits after those of tol are nobody's
 _LEAST = 1e-6  # of tol: a block that is solved to less has been solved
 _RESERVE = {False: 0.95, True: 0.2}  # of tol: the second leaves room for what rounding float32 kernel values may add
@@ -89,6 +91,8 @@ class KernelAuto(KernelAscent):
 
     def _run(self, problem: KernelProblem, stop: Stop, journal: Journal, seed: int, steps: int) -> None:
         if problem.m <= min(self._whole(problem), problem.matrix.largest_whole):
+            if self._run_rare(problem, journal, seed, steps):
+                return None
             return self._run_whole(Whole(self.point, journal, seed), journal, steps)
         if not self.point.a.any():
             self._guess(problem, journal, seed)
@@ -99,6 +103,37 @@ class KernelAuto(KernelAscent):
             chosen = self._choose(problem, rng)
             if not self._solve_block(Block(self.point, chosen, journal, seed + 1000 * rounds), target):
                 return
+
+    def _run_rare(self, problem: KernelProblem, journal: Journal, seed: int, steps: int) -> bool:
+        """Where one class is rare and b free, few rows of the other can pull against it: small working sets, which need
+        few kernel values, as long as they need few. Whether that was enough.
+        """
+        matrix = problem.matrix
+        if not problem.free_bias or problem.loss != "hinge" or problem.m < _RARE_FROM or matrix.lies_there:
+            return False
+        pulls = [problem.p[problem.y == side] for side in (1.0, -1.0)]
+        size = 4 * np.count_nonzero(min(pulls, key=np.sum))
+        if size > _RARE * problem.m:
+            return False
+        known, rounds = matrix.evaluations, 0
+        while not self._note(journal, steps):
+            rounds += 1
+            target = max(0.05 * self.point.disagreement(), 0.2 * journal.tol)
+            block = Block(self.point, self._steepest(problem, size), journal, seed + 1000 * rounds)
+            spent = matrix.evaluations - known > _RARE_VALUES * problem.m**2
+            if spent or not self._solve_block(block, target) or self.visits >= journal.most_epochs * problem.m:
+                return False
+        return True
+
+    def _steepest(self, problem: KernelProblem, size: int) -> Index:
+        """The rows whose dual variables would rise, and fall, with the steepest gain under the hinge."""
+        rows = problem.existing
+        a, y = self.point.a[rows], problem.y[rows]
+        slope = y - self.point.scores[rows]
+        rise = np.where(a < np.maximum(y, 0.0), slope, -np.inf)
+        fall = np.where(a > np.minimum(y, 0.0), -slope, -np.inf)
+        ends = [np.argpartition(-each, size // 2)[: size // 2] for each in (rise, fall)]
+        return rows[np.union1d(*(end[np.isfinite(each[end])] for end, each in zip(ends, (rise, fall), strict=True)))]
 
     def _whole(self, problem: KernelProblem) -> int:
         """So many rows may be one block."""

@@ -79,7 +79,8 @@ class KernelModel(LinearModel):
             _check_square(X)
         dtype: type[np.floating[Any]] = np.float64
         size = np.sort(np.bincount(problem.labels))[-2:].sum() if in_pairs else len(problem.labels)
-        if size > _EXACT and self.tol >= kernel.coarseness(X) / (problem.lam * np.sqrt(problem.m)):
+        lies_there = kernel.name == "precomputed" and isinstance(X, np.ndarray)  # to round it would be a copy
+        if size > _EXACT and not lies_there and self.tol >= kernel.coarseness(X) / (problem.lam * np.sqrt(problem.m)):
             dtype = np.float32
         matrix = KernelMatrix(kernel, X, dtype, float(self.cache_mb), _threads(self.n_jobs))
         with np.errstate(over="ignore"):
@@ -229,17 +230,18 @@ def _tidy(X: Any) -> Any:
 def _check_square(X: Any) -> None:
     if X.shape[0] != X.shape[1]:
         raise ValueError(f"kernel='precomputed' takes the square kernel matrix of the training rows, got {X.shape}.")
-    for i in range(0, X.shape[0], 256):
-        lines, columns = (kernels.dense(part) for part in (X[i : i + 256, i:], X[i:, i : i + 256]))
-        if np.array_equal(lines, columns.T):
-            continue
-        off = np.abs(lines - columns.T) > 1e-5 * (1 + np.abs(lines))
-        if off.any():
-            line, j = np.argwhere(off)[0]
-            raise ValueError(
-                f"the kernel matrix is not symmetric: entry ({i + line}, {i + j}) is {lines[line, j]:g}, entry "
-                f"({i + j}, {i + line}) is {columns[j, line]:g}."
-            )
+    if sp.issparse(X):
+        apart = abs(X - X.T).tocoo()
+        far = np.flatnonzero(apart.data > 1e-5)
+        near = (i for i in far if apart.data[i] > 1e-5 * (1 + abs(X[apart.row[i], apart.col[i]])))
+        found = next(((int(apart.row[i]), int(apart.col[i])) for i in near), None)
+    else:
+        found = _core.asymmetry(X)
+    if found is not None:
+        i, j = found
+        raise ValueError(
+            f"the kernel matrix is not symmetric: entry ({i}, {j}) is {X[i, j]:g}, entry ({j}, {i}) is {X[j, i]:g}."
+        )
 
 
 def _threads(n_jobs: int | None) -> int:

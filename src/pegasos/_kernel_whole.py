@@ -13,6 +13,7 @@ from ._kernel_problem import Journal, Point
 from ._problem import Floats
 
 _MILLISECOND = 2.5e6  # multiplications, about
+_CALLS = 1.5e5  # what a polish costs beside its multiplications
 _STEPS = 4.0  # proximal steps that a polish takes, mostly
 _VALUE = 4.0  # what a kernel value costs beside its products, which are an eighth of a multiplication each
 
@@ -64,7 +65,7 @@ class Whole:
         block, allowed = self.block, max(self._spent + self.block.work, share * _MILLISECOND)
         options = block.options(1e-16 * self.problem.at_zero)
         parts = (block.K, self.problem.offset, block.p, block.a, block.score)
-        if _STEPS * block.labelled.polish_cost(*parts, options) > allowed:
+        if _CALLS + _STEPS * block.labelled.polish_cost(*parts, options) > allowed:
             return False
         before, gap = (block.a.copy(), block.score.copy(), block.b), block.gap()
         options.budget, options.newton_first = allowed, True

@@ -76,6 +76,10 @@ class Kernel:
         """A new array with k of every row of A (lines) and every row of B (columns), in their dtype."""
         raise NotImplementedError
 
+    def given(self, A: Rows, index: NDArray[np.intp]) -> Block | None:
+        """K of some rows with each other if it lies in memory as it is, to be read only."""
+        return None
+
     def diagonal(self, A: Rows) -> Block:
         """k of every row with itself."""
         pieces = [
