@@ -70,6 +70,8 @@ double bias_now(const PyLabelled& rows, Vec<double> scores, Vec<double> s, doubl
 
 auto pair_sums_now(const PyRows& A, const PyRows& B, const std::string& kind, int threads) {
   if (A.n_features() != B.n_features()) throw std::invalid_argument("rows of different lengths");
+  if (kind != "absolute" && kind != "squared" && kind != "chi squared")
+    throw std::invalid_argument("unknown kind of sums");
   std::vector<double> out(size_t(A.size()) * size_t(B.size()));
   {
     nb::gil_scoped_release nogil;
@@ -78,6 +80,8 @@ auto pair_sums_now(const PyRows& A, const PyRows& B, const std::string& kind, in
       B.visit(0.0, [&](const auto& right) {
         if (kind == "absolute")
           pair_sums<AbsoluteDifference>(left, right, out, team);
+        else if (kind == "squared")
+          pair_sums<SquaredDifference>(left, right, out, team);
         else
           pair_sums<ChiSquared>(left, right, out, team);
       });

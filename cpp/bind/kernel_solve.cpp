@@ -56,7 +56,7 @@ nb::tuple prove_block(const PyLabelled& rows, Corner<T> K, double offset, Vec<do
   const Given<T> given(rows, K, offset, p, a, score);
   Proven found{};
   rows.visit([&](const auto& loss) { found = prove(given.block, loss, given.state, options.terms, guess); });
-  return nb::make_tuple(found.b, found.objective, found.dual, found.disagreement, found.zero);
+  return nb::make_tuple(found.b, found.objective, found.dual, found.disagreement);
 }
 
 template <class T>
@@ -87,6 +87,7 @@ void bind_kernel_solve(nb::class_<PyLabelled>& rows) {
       .def_rw("large_systems", &SolveOptions::large_systems)
       .def_rw("seed", &SolveOptions::seed)
       .def_rw("threads", &SolveOptions::threads);
+  rows.def_static("longest_chain", &longest_chain, "n"_a);
   bind_of<float>(rows);
   bind_of<double>(rows);
 }

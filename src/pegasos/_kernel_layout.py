@@ -39,6 +39,7 @@ def working(kernel: Kernel, X: Any, dtype: np.dtype[Any], n_bytes: float) -> Any
     """X in the dtype of the kernel values; for products rows of few non-zeros are sparse, others written out, as it is
     faster.
     """
+    X = kernel.placed(X)
     if kernel.by_products and X.shape[1] >= _LONG:
         size = X.shape[0] * X.shape[1]
         if sp.issparse(X):

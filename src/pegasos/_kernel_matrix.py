@@ -60,7 +60,7 @@ class KernelMatrix:
         self.largest_block = max(64, int(np.sqrt(_BLOCK_SHARE * self.n_bytes / dtype.itemsize)))
         self.largest_whole = int(np.sqrt(_WHOLE_SHARE * self.n_bytes / dtype.itemsize))
         self._cache_share = share
-        for late in ("cache", "_lines"):  # most small problems need neither
+        for late in ("cache", "_lines", "errors", "lengths"):  # when somebody asks
             self.__dict__.pop(late, None)
         self._space = np.empty((0, 0), dtype)  # of the block, whose lines are rows `_here`
         self._here = np.empty(0, np.intp)
@@ -72,6 +72,17 @@ class KernelMatrix:
     @cached_property
     def _lines(self) -> int:
         return lines_of(self.kernel, self.rows.X)
+
+    @cached_property
+    def errors(self) -> list[tuple[Floats, Floats]]:
+        """|K_ij - k(x_i, x_j)| <= sum of left_i right_j, in float64."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            return self.kernel.errors(self.rows)
+
+    @cached_property
+    def lengths(self) -> Floats:
+        """sqrt K_ii: |K_ij| is at most the product of two."""
+        return np.sqrt(np.abs(self.diagonal))
 
     def in_float64(self) -> KernelMatrix:
         """The same with all digits; it is made once."""

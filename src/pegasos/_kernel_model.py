@@ -80,7 +80,11 @@ class KernelModel(LinearModel):
         dtype: type[np.floating[Any]] = np.float64
         size = np.sort(np.bincount(problem.labels))[-2:].sum() if in_pairs else len(problem.labels)
         lies_there = kernel.name == "precomputed" and isinstance(X, np.ndarray)  # to round it would be a copy
-        if size > _EXACT and not lies_there and self.tol >= kernel.coarseness(X) / (problem.lam * np.sqrt(problem.m)):
+        if (
+            size > _EXACT
+            and not lies_there
+            and self.tol >= kernel.coarseness(kernel.placed(X)) / (problem.lam * np.sqrt(problem.m))
+        ):
             dtype = np.float32
         matrix = KernelMatrix(kernel, X, dtype, float(self.cache_mb), _threads(self.n_jobs))
         with np.errstate(over="ignore"):
@@ -148,6 +152,8 @@ class KernelModel(LinearModel):
         self._fitted_kernel = matrix.kernel
         self._score_scale = float(np.abs(problem.y).mean())
         self._parts = self._parts_of(problem)
+        self._rounding = max(fit.rounding for fit in fits)
+        self._allowed = self.tol * problem.at_zero
         self._set(problem, fits, names, stop)
 
     def _parts_of(self, problem: KernelProblem) -> list[tuple[NDArray[np.intp], Any]]:
@@ -168,6 +174,11 @@ class KernelModel(LinearModel):
     def _advice(self) -> str:
         """max_epochs is looked at between working sets; a solver that gets nowhere ends before."""
         epochs = float(np.max(self.n_iter_))
+        if self._rounding > self._allowed:
+            return (
+                f"Rounding errors of kernel values and scores alone may account for {self._rounding:.3g} of it: centre "
+                "the features and scale them down, raise lam"
+            )
         if epochs < self.max_epochs and self.max_time is None:
             return f"After {epochs:.4g} epochs no step gained anything: raise lam"
         return f"It took {epochs:.4g} epochs. {super()._advice()}"
@@ -194,9 +205,9 @@ class KernelModel(LinearModel):
         make_rows(X, training=False)  # refuses what is not a finite number
         kernel = self._fitted_kernel
         looked_up = kernel.name == "precomputed"  # values as they are, only the sums are ours
-        X = _tidy(X) if looked_up else _tidy(X).astype(self._accurate(X), copy=False)
+        X = _tidy(X) if looked_up else kernel.placed(_tidy(X)).astype(self._accurate(X), copy=False)
         rows = kernel.prepare(X)
-        support = kernel.support(self.support_vectors_.astype(X.dtype, copy=False), self.support_)
+        support = kernel.support(kernel.placed(self.support_vectors_).astype(X.dtype, copy=False), self.support_)
         factors = self.dual_coef_.T.astype(np.float64 if looked_up else X.dtype)
         out = np.tile(np.asarray(self.intercept_, dtype=np.float64), (X.shape[0], 1))
 
@@ -214,7 +225,8 @@ class KernelModel(LinearModel):
         """float32 for rows in float32, if that does not show in the scores."""
         if X.dtype != np.float32 or not len(self.support_):
             return np.float64
-        error = max(self._fitted_kernel.coarseness(rows) for rows in (X, self.support_vectors_))
+        kernel = self._fitted_kernel
+        error = max(kernel.coarseness(kernel.placed(rows)) for rows in (X, self.support_vectors_))
         spread = float(np.sqrt(np.square(self.dual_coef_).sum(axis=1).max()))
         return np.float32 if error * spread <= _UNSEEN * self._score_scale else np.float64
 

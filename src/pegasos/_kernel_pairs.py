@@ -91,6 +91,10 @@ class PairMatrix(KernelMatrix):
     def rows(self) -> Rows:  # type: ignore[override]  # copied only if somebody looks at them
         return self._whole.rows.take(self.index)
 
+    @cached_property
+    def errors(self) -> list[tuple[Floats, Floats]]:
+        return [(left[self.index], right[self.index]) for left, right in self._whole.errors]
+
     @property
     def length(self) -> float:
         return self._whole.length

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from . import _core, losses
-from ._kernel_problem import Enough, Journal, KernelProblem, Point
+from ._kernel_certificate import sampled
+from ._kernel_journal import Enough, Journal
+from ._kernel_problem import KernelProblem, Point
 from ._problem import Fit, Floats, Memory, Running, Start, Stop
 from ._solver_pegasos import Pegasos
 
@@ -27,36 +31,35 @@ class KernelPegasos:
         try:
             self._run(problem, stop, journal, seed, start.steps)
             if self.given.T is None and journal.converged and not journal.bears(self._rounding(seed)):
-                journal.doubt(np.inf)
+                journal.forget()
                 problem.matrix.sharpen()
                 self._run(problem, stop, journal, seed, start.steps)
         except Enough:
             if journal.error is None and not stop.halt[0]:  # out of time: what was reached deserves its certificate
                 problem.matrix.poll = lambda: None
-                self._note(problem, journal)
+                self._note(problem, journal, journal.hold)
         except KeyboardInterrupt as error:
             journal.error = error
         journal.close(lambda: self._rounding(seed))
         steps = (self.t, (self.t - start.steps) * self.k / problem.m)
-        return journal.fit(self.w(problem), self._bias(problem), steps, self._memory(problem, stop))
+        reached = Point(problem, self._dual(problem), np.zeros_like(self.v), self.b)  # before the first certificate
+        return journal.fit(steps, self._memory(problem, stop), reached)
 
     def _rounding(self, seed: int) -> float:
-        return sum(point.rounding(seed) for point in self.noted)
+        return sum(sampled(point, seed) for point in self.noted)
 
     def w(self, problem: KernelProblem) -> Floats:
         """The coefficient of every row in w."""
         counted = self.t + self.late
         return self.v / (problem.lam * counted) if counted else np.zeros_like(self.v)
 
-    def _bias(self, problem: KernelProblem) -> float:
-        """The exact one where it is free, once that is known; the running one goes on."""
-        if problem.free_bias and self.best_b is not None:
-            return self.best_b
-        return self.b if problem.free_bias else problem.offset * float(self.w(problem).sum())
+    def _dual(self, problem: KernelProblem) -> Floats:
+        """The same as dual variables, feasible or not."""
+        w = self.w(problem)
+        return np.divide(w, problem.p, out=np.zeros_like(w), where=problem.p > 0)
 
     def _resume(self, problem: KernelProblem, start: Start) -> None:
         self.t, self.b, self.v = start.steps, 0.0, np.zeros(problem.matrix.m)
-        self.best_b: float | None = None
         self.noted: tuple[Point, ...] = ()
         memory = start.memory
         if memory is not None and memory.dual is not None and self.t:
@@ -105,20 +108,17 @@ class KernelPegasos:
             np.add.at(self.v, rows, v)
             self.t, self.b = options.t, options.b
 
-    def _note(self, problem: KernelProblem, journal: Journal) -> bool:
+    def _note(self, problem: KernelProblem, journal: Journal, note: Callable[..., Any] | None = None) -> bool:
         """f of w, and the dual value of its coefficients, clipped to what is feasible."""
-        w = self.w(problem)
-        mine = np.divide(w, problem.p, out=np.zeros_like(w), where=problem.p > 0)
+        mine = self._dual(problem)
         dual = Point.clipped(problem, mine)
-        rows = np.flatnonzero(w)
-        g, bound = np.ascontiguousarray(
-            problem.matrix.times(rows, np.column_stack([w[rows], (problem.p * dual)[rows]])).T
-        )
-        found, objective, _ = Point(problem, mine, g, self.b).certified()
-        self.best_b = found.b
-        other = Point(problem, dual, bound, self.b)
-        self.noted = (found, other)
-        return journal.note(self.t, objective, other.certified()[2], other.disagreement())
+        rows = np.flatnonzero(mine)
+        both = problem.p[rows, None] * np.column_stack([mine[rows], dual[rows]])
+        g, bound = np.ascontiguousarray(problem.matrix.times(rows, both).T)
+        other = Point(problem, dual, bound, self.b, terms=len(rows))
+        point, found = Point(problem, mine, g, self.b, terms=len(rows)).certified(other)
+        self.noted = (point, other)
+        return bool((note or journal.note)(self.t, point, found))
 
     @staticmethod
     def _late(problem: KernelProblem) -> int:

@@ -240,6 +240,7 @@ class Fit:
     error: BaseException | None = None
     memory: Memory | None = None
     operations: float = np.nan  # counted, where a solver does
+    rounding: float = 0.0  # what it may have done to the gap, which counts it
 
     @property
     def objective(self) -> float:

@@ -16,7 +16,7 @@ from pegasos import _kernel_whole as kernel_whole
 from pegasos._kernel_auto import KernelAuto
 from pegasos._kernel_block import Block
 from pegasos._kernel_cache import touched
-from pegasos._kernel_problem import Journal
+from pegasos._kernel_journal import Journal
 
 X, Y = rows(150, 3, seed=1)
 K = matrix("rbf", X)
@@ -146,7 +146,7 @@ def test_ctrl_c_in_native_code_keeps_what_was_learned():
 
 
 def test_somebody_is_told_every_second(capsys, monkeypatch):
-    monkeypatch.setattr("pegasos._kernel_problem._SILENCE", 0.0)
+    monkeypatch.setattr("pegasos._kernel_journal._SILENCE", 0.0)
     model = classifier("rbf", lam=1e-3, verbose=1, cache_mb=1).fit(*rows(1200, 5, seed=4))
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) > len(model.history_["gap"]) + 1

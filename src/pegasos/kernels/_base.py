@@ -15,6 +15,8 @@ from .._rows import make_rows
 from ._parameters import Parameters
 
 Block = NDArray[Any]
+Floats = NDArray[np.float64]
+UNIT = 2.0**-53  # the largest relative error of one operation in float64
 TYPICAL = 5e-9  # error of a float32 sum of products, relative to the largest it can be
 _SHOWS = 1e-3  # an error of an exponent that shows in the value
 _LONGEST = 100_000  # features of 64 rows written out: up to 25 MB
@@ -68,9 +70,22 @@ class Kernel:
         """Rows with the facts that `block` needs."""
         return Rows(X)
 
+    def learn(self, X: Any) -> None:
+        """Look at the training rows, once, before anything else."""
+
+    def placed(self, X: Any) -> Any:
+        """Rows as they enter the formula: relative to a centre, where that saves digits and changes nothing else."""
+        return X
+
     def exact(self, X: Any, index: NDArray[np.intp]) -> Rows:
         """Some rows of X, prepared in float64."""
-        return self.prepare(X[index].astype(np.float64))
+        return self.prepare(self.placed(X[index]).astype(np.float64))
+
+    def errors(self, A: Rows) -> list[tuple[Floats, Floats]]:
+        """How wrong float64 values can be: |computed - true| of rows i and j is at most sum over the pairs of
+        left_i right_j. docs/kernels.md derives them. Here: what is given is right, but for its last digits.
+        """
+        return proportional(4.0, np.sqrt(np.abs(self.diagonal(A))))
 
     def block(self, A: Rows, B: Rows) -> Block:
         """A new array with k of every row of A (lines) and every row of B (columns), in their dtype."""
@@ -122,6 +137,17 @@ def _tame(X: Any) -> bool:
 
 def _kind(X: Any) -> tuple[Any, Any]:
     return X.dtype, X.indices.dtype
+
+
+def proportional(units: float, lengths: Floats) -> list[tuple[Floats, Floats]]:
+    """Errors of so many units in the last place of lengths_i lengths_j; 1e-145: what underflow can do."""
+    each = np.sqrt(units * UNIT) * (lengths + 1e-145)
+    return [(each, each)]
+
+
+def terms(X: Any) -> int:
+    """The most products that are added up for a pair of rows."""
+    return int(np.diff(X.indptr).max(initial=0)) if sp.issparse(X) else int(X.shape[1])
 
 
 def square_norms(X: Any) -> Block:
