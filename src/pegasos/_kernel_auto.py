@@ -69,6 +69,7 @@ class KernelAscent:
             return
         point, found = Point.zero(problem).certified()
         if not journal.found.objective <= found.objective:
+            journal.rounding = max(journal.rounding, journal.found.rounding)  # why it got nowhere, perhaps
             with suppress(Enough):  # the listener's objection is in the journal
                 journal.note(steps + self.visits, point, found)
 
@@ -120,7 +121,7 @@ class KernelAuto(KernelAscent):
         if not problem.free_bias or problem.loss != "hinge" or problem.m < _RARE_FROM or matrix.lies_there:
             return False
         pulls = [problem.p[problem.y == side] for side in (1.0, -1.0)]
-        size = 4 * np.count_nonzero(min(pulls, key=np.sum))
+        size = 4 * int(np.count_nonzero(min(pulls, key=np.sum)))
         if size > _RARE * problem.m:
             return False
         known, rounds = matrix.evaluations, 0

@@ -35,6 +35,7 @@ class Journal:
         self.rounding = 0.0  # of float32 kernel values
         self.point: Point | None = None  # of the last line, with its certificate
         self.found: Certificate | None = None
+        self._coarse = False  # whether that comes from float32 kernel values
         self.error: BaseException | None = None
         self._told = self.seconds()  # when somebody was told something
         problem.matrix.poll = self.poll
@@ -76,7 +77,7 @@ class Journal:
         if self.lines and self.lines[-1][1] == steps:
             self.lines.pop()
         self.lines.append((self.seconds(), steps, found.objective, bound))
-        self.point, self.found = point, found
+        self.point, self.found, self._coarse = point, found, self._problem.matrix.is_coarse
         self.converged = bool(measure <= self.tol)
 
     def _believe(self, found: Certificate) -> None:
@@ -124,12 +125,13 @@ class Journal:
         if not self.lines or not self._problem.matrix.psd:
             return
         try:
-            if self._problem.matrix.is_coarse and self.error is None:
+            if self._coarse and self.error is None:
                 self.doubt(error())
         except KeyboardInterrupt as raised:
             self.error = raised
-        if self._problem.matrix.is_coarse and self.error is not None:
-            self.forget()
+        if self._coarse and self.error is not None:
+            self.lines = [(*line[:3], np.nan) for line in self.lines]
+            self.converged, self.rounding = False, np.inf
 
     def _tell(self) -> bool:
         """Whether the listener has had enough; what it raises is kept until the model is safe."""

@@ -246,7 +246,7 @@ def _check_square(X: Any) -> None:
         apart = abs(X - X.T).tocoo()
         far = np.flatnonzero(apart.data > 1e-5)
         near = (i for i in far if apart.data[i] > 1e-5 * (1 + abs(X[apart.row[i], apart.col[i]])))
-        found = next(((int(apart.row[i]), int(apart.col[i])) for i in near), None)
+        found: Any = next(((int(apart.row[i]), int(apart.col[i])) for i in near), None)
     else:
         found = _core.asymmetry(X)
     if found is not None:

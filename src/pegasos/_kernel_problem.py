@@ -92,11 +92,13 @@ class Point:
     b: float = 0.0  # of a free bias
     stirred: Floats | None = None  # the sizes of all changes of p a that g is the sum of; None: p a itself, at once
     terms: int = 0  # the longest chain of additions in g
+    summed: float | None = None  # a penalised bias that native code has summed up, in its own order
 
     @classmethod
     def zero(cls, problem: KernelProblem) -> Point:
         """Where every fit starts."""
-        return cls(problem, *np.zeros((3, problem.matrix.m))[:2], stirred=np.zeros(problem.matrix.m))
+        a, g, stirred = np.zeros((3, problem.matrix.m))
+        return cls(problem, a, g, stirred=stirred)
 
     @classmethod
     def of(cls, problem: KernelProblem, a: Floats, b: float = 0.0) -> Point:
@@ -119,7 +121,7 @@ class Point:
         if len(chosen):
             g = g + self.problem.matrix.times(chosen, step)[:, 0]
         terms = max(self.terms, len(chosen)) + 2
-        return replace(self, a=a, g=g, b=self.b if b is None else b, stirred=stirred, terms=terms)
+        return replace(self, a=a, g=g, b=self.b if b is None else b, stirred=stirred, terms=terms, summed=None)
 
     @property
     def _stirred(self) -> Floats:
@@ -133,8 +135,10 @@ class Point:
 
     @property
     def bias(self) -> float:
-        """b, where it is part of w: the sum of the contributions to the constant feature."""
-        return float(self.problem.p @ self.a) * self.problem.offset if not self.problem.free_bias else self.b
+        """b; where it is part of w, the sum of the contributions to the constant feature."""
+        if self.problem.free_bias:
+            return self.b
+        return float(self.problem.p @ self.a) * self.problem.offset if self.summed is None else self.summed
 
     @property
     def scores(self) -> Floats:
@@ -158,7 +162,7 @@ class Point:
 
     def _square(self) -> float:
         """lam ||w||^2."""
-        own = 0.0 if self.problem.free_bias else self.bias**2
+        own = 0.0 if self.problem.free_bias else self.bias * self.bias  # a power would raise
         return self.problem.lam * (float((self.problem.p * self.a) @ self.g) + own)
 
     def disagreement(self) -> float:

@@ -35,8 +35,8 @@ class Whole:
         a, g = block.a.copy(), np.empty(len(block.a))
         b, *found = block.labelled.prove(block.K, problem.offset, block.p, a, g, self._plain, block.b)
         objective, dual, disagreement = (problem.lam * value for value in found)
-        b = b if problem.free_bias else 0.0
-        point = Point(problem, self._of_all(a), self._of_all(g), b, terms=block.labelled.longest_chain(len(a)))
+        terms = block.labelled.longest_chain(len(a))
+        point = Point(problem, self._of_all(a), self._of_all(g), b, terms=terms, summed=b)
         dual = dual if problem.matrix.psd else np.nan
         return point, Certificate(objective, dual, disagreement, *rounding(point))
 
