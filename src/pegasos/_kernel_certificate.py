@@ -77,7 +77,8 @@ def _sums(point: Point) -> tuple[float, float]:
     if problem.free_bias:
         total = float(c.sum())
         rho = 2 * (abs(float(problem.p @ a)) + m * total) / total if total > 0 else 0.0
-        below += rho * (conjugates + lam * float(c @ (g + e)) + lam / 2 * rho * float(matrix.lengths @ c) ** 2)
+        most = float(matrix.lengths @ c)
+        below += rho * (conjugates + lam * float(c @ (g + e)) + lam / 2 * rho * most * most)
         return above, below if rho < 1 else np.inf
     if problem.offset:
         off = n * float(V.sum())
@@ -88,18 +89,21 @@ def _sums(point: Point) -> tuple[float, float]:
 def sampled(point: Point, seed: int) -> float:
     """What float32 kernel values may have done to the gap, at a confidence of 1 - 1e-9: see docs/kernels.md.
 
-    Rows are drawn at random, those with much weight and large values more often; their scores in float64 say how wrong
+    Rows are drawn at random, those whose errors count more, and may be larger, more often; their scores in float64 say how wrong
     they are, which counts as if no two errors cancelled. The mean over all rows is bounded by the empirical Bernstein
     inequality (Maurer & Pontil 2009, theorem 4), where no error is taken to be more than `_BEYOND` times the largest
     drawn, in units of what a draw stands for.
     """
     problem, matrix = point.problem, point.problem.matrix
     moved = np.flatnonzero(problem.p * point.a)
-    s, score, values = problem.p * problem.lam, point.scores, problem.labelled.values
-    part = np.abs(point.a) + values(score + _NEARLY) + values(score - _NEARLY) > 0  # others have none in the gap
-    chance = s * matrix.lengths * part
-    if not matrix.is_coarse or not len(moved) or not chance.sum() > 0:
+    s, score, answers = problem.p * problem.lam, point.scores, problem.labelled.answers
+    # By so much an error of its score counts in the gap; rows with neither a dual variable nor a loss have no part in it.
+    pull = np.abs(point.a) + np.maximum(*(np.abs(answers(score + off, 0.0)) for off in (-_NEARLY, _NEARLY)))
+    chance = s * pull * matrix.lengths
+    if not matrix.is_coarse or not len(moved) or chance.sum() == 0:
         return 0.0
+    if not np.isfinite(chance.sum()):
+        return np.inf
     chance /= chance.sum()
     some = np.random.default_rng(seed).choice(len(s), _DRAWN, p=chance)
     off = matrix.exactly(some, moved, (problem.p * point.a)[moved]) - point.g[some]

@@ -122,7 +122,7 @@ class Journal:
 
     def close(self, error: Callable[[], float]) -> None:
         """The last line counts what float32 kernel values have done, if nobody interrupts; then nothing is proven."""
-        if not self.lines or not self._problem.matrix.psd:
+        if self.point is None or not self.point.a.any() or not self._problem.matrix.psd:
             return
         try:
             if self._coarse and self.error is None:

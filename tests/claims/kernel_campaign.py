@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 from unittest import mock
@@ -77,9 +78,14 @@ def random_case(number: int) -> Case:
         params["kernel_params"] = {"psd": True}
     if loss in REGRESSION:
         params["epsilon"] = 0.1 * float(np.abs(y).mean()) * rng.random()
+    if loss in CLASSIFICATION and rng.random() < 0.2:  # three classes
+        y = np.argsort(np.argsort(side)) % 3 if rng.random() < 0.5 else np.digitize(side, np.quantile(side, [0.3, 0.8]))
+        params["multi_class"] = str(rng.choice(["ovr", "ovo"]))
     how = str(rng.choice(["whole", "cut", "interrupted", "warm"], p=[0.55, 0.15, 0.15, 0.15]))
     if how == "cut":
-        params["max_epochs"] = float(rng.uniform(0.5, 10))
+        limits = {"max_epochs": float(rng.uniform(0.5, 10)), "max_time": 10.0 ** rng.uniform(-4, -2)}
+        name = str(rng.choice(list(limits)))
+        params[name] = limits[name]
     return Case(number, X, y, s, params, how, coarse=rng.random() < 0.15)
 
 
@@ -119,13 +125,25 @@ def fitted(case: Case) -> Any:
     return model
 
 
-def truth_of(case: Case, model: Any) -> Truth:
+def truths_of(case: Case, model: Any) -> Iterator[tuple[Truth, Any, Any]]:
+    """Every problem that was solved, with the coefficients and the bias of its model."""
     X = case.X.toarray() if sp.issparse(case.X) else np.asarray(case.X)
     K = kernel_values(case.params["kernel"], X, model._fitted_kernel.p.gamma)
-    s = np.ones(len(case.y)) if case.s is None else case.s
-    q = s.astype(LD) / s.astype(LD).sum()
-    parts = (case.y.astype(LD), q, case.params["lam"], case.params["loss"], case.params["bias"])
-    return Truth(K, *parts, case.params.get("epsilon", 0.0))
+    s = (np.ones(len(case.y)) if case.s is None else case.s).astype(LD)
+    c = np.zeros((len(model.dual_coef_), len(case.y)))
+    c[:, model.support_] = model.dual_coef_
+    every = np.arange(len(case.y))
+    problems = [(every, case.y.astype(LD))]
+    if "multi_class" in case.params:
+        problems = [(every, np.where(case.y == k, LD(1), LD(-1))) for k in range(3)]
+        if case.params["multi_class"] == "ovo":
+            pairs = [np.flatnonzero(case.y != k) for k in (2, 1, 0)]
+            problems = [(rows, np.where(case.y[rows] == case.y[rows].max(), LD(1), LD(-1))) for rows in pairs]
+    for i, (rows, y) in enumerate(problems):
+        share = s[rows].sum() / s.sum()
+        parts = (y, s[rows] / s[rows].sum(), LD(case.params["lam"]) / share, case.params["loss"], case.params["bias"])
+        truth = Truth(K[np.ix_(rows, rows)], *parts, case.params.get("epsilon", 0.0))
+        yield truth, c[i, rows], model.intercept_[i]
 
 
 def judge(case: Case) -> tuple[str, bool]:
@@ -133,30 +151,34 @@ def judge(case: Case) -> tuple[str, bool]:
     model = fitted(case)
     if model is None:
         return "refused", False
-    truth = truth_of(case, model)
-    c = np.zeros(len(case.y))
-    c[model.support_] = model.dual_coef_[0]
-    f = truth.value(c, model.intercept_[0])
-    at_zero = truth.with_best_bias(np.zeros(len(c)))
-    if not np.isfinite(f):
+    said = [_judge_one(case, model, i, *one) for i, one in enumerate(truths_of(case, model))]
+    return next((one for one in said if one[0] not in OUTCOMES), said[0])
+
+
+def _judge_one(case: Case, model: Any, which: int, truth: Truth, c: Any, b: Any) -> tuple[str, bool]:
+    objective, gap = (float(np.atleast_1d(each)[which]) for each in (model.objective_, model.gap_))
+    f, zero = truth.value(c, b), truth.value(np.zeros(len(c)), 0)
+    if not abs(f) < 1e300:  # what diverges says so: it has not converged
         return ("not a number" if not model.converged_ else "converged, but f is no number"), False
-    best = min(f, truth.optimum())
-    if np.isnan(model.objective_):
+    if np.isnan(objective):
         return ("true" if case.how == "interrupted" else "no objective"), False
-    slack = 1e-16 * (abs(f) + at_zero)
-    if abs(model.objective_ - f) > np.fmin(model._rounding, model.gap_) + slack:
-        return f"objective_ {model.objective_:.17g} but f is {float(f):.17g}, rounding {model._rounding:.3g}", True
+    best, slack = min(f, truth.optimum()), 1e-16 * (abs(f) + zero)
     duals = model.history_["dual"]
-    if (duals > best + slack).any():
-        return f"a bound of {duals.max():.17g} above f = {float(best):.17g}", True
-    if f - best > model.gap_ + slack:
-        return f"gap_ {model.gap_:.3g} but {float(f - best):.3g} above another model", True
-    zero = truth.value(np.zeros(len(c)), 0)
-    if model.converged_ and f - best > model.tol * zero + slack:
-        return f"converged, but {float(f - best):.3g} above another model", True
-    if model.converged_ and not model.gap_ <= model.tol * zero + slack:
-        return f"converged with a gap of {model.gap_:.3g}", True
-    return "true", bool(f - best < 1e-6 * zero or model.gap_ > 10 * (f - best))
+    if "multi_class" in case.params:
+        names = list(dict.fromkeys(model.history_["class"]))
+        duals = duals[model.history_["class"] == names[which]] if len(names) > which else duals[:0]
+    wrong = [
+        (abs(objective - f) > np.fmin(model._rounding, gap) + slack, f"objective_ {objective:.17g}"),
+        ((duals > best + slack).any(), f"a bound of {duals.max(initial=0.0):.17g}"),
+        (f - best > gap + slack, f"gap_ {gap:.3g}"),
+        (model.converged_ and f - best > model.tol * zero + slack, "converged_"),
+        (model.converged_ and not gap <= model.tol * zero + slack, f"converged_ with a gap_ of {gap:.3g}"),
+    ]
+    for is_so, what in wrong:
+        if is_so:
+            known = f"f = {float(f):.17g}, {float(f - best):.3g} above another model, rounding {model._rounding:.3g}"
+            return f"{what}, but {known}", True
+    return "true", bool(f - best < 1e-6 * zero or gap > 10 * (f - best))
 
 
 def campaign(first: int, count: int) -> tuple[list[str], int]:
