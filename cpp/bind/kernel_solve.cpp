@@ -6,6 +6,7 @@
 #include <nanobind/stl/string.h>
 
 #include "labelled.hpp"
+#include "pegasos/kernel_rounding.hpp"
 
 using namespace nb::literals;
 using namespace pegasos;
@@ -59,6 +60,27 @@ nb::tuple prove_block(const PyLabelled& rows, Corner<T> K, double offset, Vec<do
   return nb::make_tuple(found.b, found.objective, found.dual, found.disagreement);
 }
 
+using Lines = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+nb::tuple rounding_now(const PyLabelled& rows, Vec<double> p, Vec<double> a, Vec<double> g, Vec<double> V,
+                       Vec<double> lengths, Lines left, Lines right, const RoundingTerms& terms) {
+  for (const auto& each : {p, a, g, V, lengths}) rows.fit(each.size());
+  rows.fit(left.shape(1));
+  rows.fit(right.shape(1));
+  if (left.shape(0) != right.shape(0)) throw std::invalid_argument("arrays of different lengths");
+  const RoundingState state{span_of(rows.y),
+                            span_of(p),
+                            span_of(a),
+                            span_of(g),
+                            span_of(V),
+                            span_of(lengths),
+                            {left.data(), left.size()},
+                            {right.data(), right.size()}};
+  Rounding found{};
+  rows.visit([&](const auto& loss) { found = rounding_of(loss, state, terms); });
+  return nb::make_tuple(found.above, found.below);
+}
+
 template <class T>
 void bind_of(nb::class_<PyLabelled>& rows) {
   rows.def("solve", &solve_block<T>, "K"_a.noconvert(), "offset"_a, "p"_a.noconvert(), "a"_a.noconvert(),
@@ -87,6 +109,14 @@ void bind_kernel_solve(nb::class_<PyLabelled>& rows) {
       .def_rw("large_systems", &SolveOptions::large_systems)
       .def_rw("seed", &SolveOptions::seed)
       .def_rw("threads", &SolveOptions::threads);
+  nb::class_<RoundingTerms>(rows, "RoundingTerms")
+      .def(
+          "__init__",
+          [](RoundingTerms* self, double lam, double bias, double parameter, double chain, bool free_bias,
+             bool penalised) { new (self) RoundingTerms{lam, bias, parameter, chain, free_bias, penalised}; },
+          "lam"_a, "bias"_a, "parameter"_a, "chain"_a, "free_bias"_a, "penalised"_a);
+  rows.def("rounding", &rounding_now, "p"_a.noconvert(), "a"_a.noconvert(), "g"_a.noconvert(), "V"_a.noconvert(),
+           "lengths"_a.noconvert(), "left"_a.noconvert(), "right"_a.noconvert(), "terms"_a);
   rows.def_static("longest_chain", &longest_chain, "n"_a);
   bind_of<float>(rows);
   bind_of<double>(rows);

@@ -74,8 +74,8 @@ class KernelMatrix:
         return lines_of(self.kernel, self.rows.X)
 
     @cached_property
-    def errors(self) -> list[tuple[Floats, Floats]]:
-        """|K_ij - k(x_i, x_j)| <= sum of left_i right_j, in float64."""
+    def errors(self) -> tuple[Floats, Floats]:
+        """left and right, of as many lines: |K_ij - k(x_i, x_j)| <= sum_k left_ki right_kj, in float64."""
         with np.errstate(over="ignore", invalid="ignore"):
             return self.kernel.errors(self.rows)
 

@@ -153,7 +153,6 @@ class KernelModel(LinearModel):
         self._score_scale = float(np.abs(problem.y).mean())
         self._parts = self._parts_of(problem)
         self._rounding = max(fit.rounding for fit in fits)
-        self._allowed = self.tol * problem.at_zero
         self._set(problem, fits, names, stop)
 
     def _parts_of(self, problem: KernelProblem) -> list[tuple[NDArray[np.intp], Any]]:
@@ -186,6 +185,7 @@ class KernelModel(LinearModel):
     def _conclude(self, problem: Problem) -> None:
         """As for linear models, but without a bound there is none to speak of."""
         assert isinstance(problem, KernelProblem)
+        self._allowed = np.inf if self.converged_ else self.tol * problem.at_zero
         if problem.matrix.psd:
             super()._conclude(problem)
             return

@@ -92,8 +92,9 @@ class PairMatrix(KernelMatrix):
         return self._whole.rows.take(self.index)
 
     @cached_property
-    def errors(self) -> list[tuple[Floats, Floats]]:
-        return [(left[self.index], right[self.index]) for left, right in self._whole.errors]
+    def errors(self) -> tuple[Floats, Floats]:
+        left, right = self._whole.errors
+        return left.take(self.index, axis=1), right.take(self.index, axis=1)
 
     @property
     def length(self) -> float:

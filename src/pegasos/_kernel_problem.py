@@ -69,6 +69,8 @@ class KernelProblem(Problem):
     @cached_property
     def zero_value(self) -> float:
         """f(0), which no lower bound of f exceeds; `at_zero` may be that of a constant."""
+        if not self.is_regression:
+            return self.at_zero
         return float((self.lam * self.p) @ self.labelled.values(np.zeros(self.matrix.m)))
 
     @property

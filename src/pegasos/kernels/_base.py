@@ -16,6 +16,7 @@ from ._parameters import Parameters
 
 Block = NDArray[Any]
 Floats = NDArray[np.float64]
+Errors = tuple[Floats, Floats]
 UNIT = 2.0**-53  # the largest relative error of one operation in float64
 TYPICAL = 5e-9  # error of a float32 sum of products, relative to the largest it can be
 _SHOWS = 1e-3  # an error of an exponent that shows in the value
@@ -81,9 +82,9 @@ class Kernel:
         """Some rows of X, prepared in float64."""
         return self.prepare(self.placed(X[index]).astype(np.float64))
 
-    def errors(self, A: Rows) -> list[tuple[Floats, Floats]]:
-        """How wrong float64 values can be: |computed - true| of rows i and j is at most sum over the pairs of
-        left_i right_j. docs/kernels.md derives them. Here: what is given is right, but for its last digits.
+    def errors(self, A: Rows) -> Errors:
+        """How wrong float64 values can be: |computed - true| of rows i and j is at most sum_k left_ki right_kj.
+        docs/kernels.md derives them. Here: what is given is right, but for its last digits.
         """
         return proportional(4.0, np.sqrt(np.abs(self.diagonal(A))))
 
@@ -139,10 +140,10 @@ def _kind(X: Any) -> tuple[Any, Any]:
     return X.dtype, X.indices.dtype
 
 
-def proportional(units: float, lengths: Floats) -> list[tuple[Floats, Floats]]:
+def proportional(units: float, lengths: Floats) -> Errors:
     """Errors of so many units in the last place of lengths_i lengths_j; 1e-145: what underflow can do."""
-    each = np.sqrt(units * UNIT) * (lengths + 1e-145)
-    return [(each, each)]
+    each = (float(np.sqrt(units * UNIT)) * (lengths + 1e-145))[None, :]
+    return each, each
 
 
 def terms(X: Any) -> int:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ._base import Block, Floats, Kernel, Rows
+from ._base import Block, Errors, Kernel, Rows
 from .laplacian import falling, falling_errors, rounding
 
 
@@ -40,7 +40,7 @@ class Chi2(Kernel):
     def coarseness(self, X: Any) -> float:
         return rounding(X, self.p.gamma)
 
-    def errors(self, A: Rows) -> list[tuple[Floats, Floats]]:
+    def errors(self, A: Rows) -> Errors:
         return falling_errors(A)
 
     def is_psd(self, X: Any) -> bool:

@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import _core
 from .._rows import make_rows
-from ._base import TYPICAL, Block, Floats, Kernel, Rows, peak, proportional, terms
+from ._base import TYPICAL, Block, Errors, Kernel, Rows, peak, proportional, terms
 
 
 def falling(A: Rows, B: Rows, gamma: float, kind: str) -> Block:
@@ -25,7 +25,7 @@ def rounding(X: Any, gamma: float) -> float:
     return TYPICAL * peak(X, lambda rows: 1 + gamma * np.asarray(abs(rows).sum(axis=1)).ravel())
 
 
-def falling_errors(A: Rows) -> list[tuple[Floats, Floats]]:
+def falling_errors(A: Rows) -> Errors:
     """The exponent has a relative error of some units: the value one of that times e |exponent| <= 0.37."""
     return proportional(8 + 0.4 * (2 * terms(A.X) + 6), np.ones(len(A)))
 
@@ -46,7 +46,7 @@ class Laplacian(Kernel):
     def coarseness(self, X: Any) -> float:
         return rounding(X, self.p.gamma)
 
-    def errors(self, A: Rows) -> list[tuple[Floats, Floats]]:
+    def errors(self, A: Rows) -> Errors:
         return falling_errors(A)
 
     def is_psd(self, X: Any) -> bool:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ._base import Block, Floats, Kernel, Rows, products, proportional, square_norms, terms
+from ._base import Block, Errors, Kernel, Rows, products, proportional, square_norms, terms
 
 
 class Linear(Kernel):
@@ -21,7 +21,7 @@ class Linear(Kernel):
     def diagonal(self, A: Rows) -> Block:
         return square_norms(A.X)
 
-    def errors(self, A: Rows) -> list[tuple[Floats, Floats]]:
+    def errors(self, A: Rows) -> Errors:
         return proportional(terms(A.X) + 2, np.sqrt(square_norms(A.X)))
 
     def is_psd(self, X: Any) -> bool:

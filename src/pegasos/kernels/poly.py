@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ._base import Block, Floats, Kernel, Rows, plain, products, proportional, square_norms, terms
+from ._base import Block, Errors, Kernel, Rows, plain, products, proportional, square_norms, terms
 
 _PRODUCTS = 32  # up to this degree
 
@@ -38,7 +38,7 @@ class Poly(Kernel):
     def coarseness(self, X: Any) -> float:
         return super().coarseness(X) if plain(self.p.gamma) else np.inf
 
-    def errors(self, A: Rows) -> list[tuple[Floats, Floats]]:
+    def errors(self, A: Rows) -> Errors:
         """Of gamma <x, z> + coef0 relative to the most it can be, once for every factor of the power, and its own."""
         with np.errstate(over="ignore"):
             most = np.power(self.p.gamma * square_norms(A.X) + abs(self.p.coef0), self.p.degree / 2)

@@ -11,6 +11,7 @@ from ._base import (
     TYPICAL,
     UNIT,
     Block,
+    Errors,
     Floats,
     Kernel,
     Rows,
@@ -43,7 +44,7 @@ class Rbf(Kernel):
     def learn(self, X: Any) -> None:
         with np.errstate(over="ignore", invalid="ignore"):
             norms = square_norms(X)
-            longest = float(np.nan_to_num(norms, nan=np.inf).max(initial=0.0))
+            longest = float(norms.max(initial=0.0))
             if not sp.issparse(X) and X.size:
                 mean = np.asarray(X.mean(axis=0, dtype=np.float64))
                 # ||x - mean||^2 by products: good enough to tell whether it is worth a copy.
@@ -88,13 +89,13 @@ class Rbf(Kernel):
             return np.inf
         return TYPICAL * peak(X, lambda rows: 1 + self.p.gamma * square_norms(rows))
 
-    def errors(self, A: Rows) -> list[tuple[Floats, Floats]]:
-        one = np.ones(len(A))
+    def errors(self, A: Rows) -> Errors:
         if self._by_pairs:
-            return proportional(8 + 0.4 * (terms(A.X) + 4), one)
+            return proportional(8 + 0.4 * (terms(A.X) + 4), np.ones(len(A)))
         assert A.facts is not None
-        each = (1.25 * self._units(A.X) * A.facts.astype(np.float64) + 4) * UNIT
-        return [(each, one), (one, each)]
+        both = np.ones((2, len(A)))
+        both[0] = (1.25 * self._units(A.X) * A.facts.astype(np.float64) + 4) * UNIT
+        return both, both[::-1].copy()
 
     def is_psd(self, X: Any) -> bool:
         return True
