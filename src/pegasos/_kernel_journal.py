@@ -14,7 +14,7 @@ from ._kernel_problem import KernelProblem, Point
 from ._problem import Fit, Memory, Stop
 
 _SILENCE = 1.0  # seconds
-_FLOOR = 1e-3  # of what rounding may be at worst: errors cancel, and more is to be had
+_FLOOR = 1e-6  # of what rounding may be at worst: errors cancel, and more is to be had
 _SLACK = {False: 1e-14, True: 1e-5}  # by which a bound may be above f, in float64 and before float32 is looked at
 
 

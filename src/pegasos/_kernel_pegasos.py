@@ -33,7 +33,8 @@ class KernelPegasos:
             if self.given.T is None and journal.converged and not journal.bears(self._rounding(seed)):
                 journal.forget()
                 problem.matrix.sharpen()
-                self._run(problem, stop, journal, seed, start.steps)
+                if not self._note(problem, journal):  # there may be no step left
+                    self._run(problem, stop, journal, seed, start.steps)
         except Enough:
             if journal.error is None and not stop.halt[0]:  # out of time: what was reached deserves its certificate
                 problem.matrix.poll = lambda: None

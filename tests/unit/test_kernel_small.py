@@ -17,6 +17,7 @@ from pegasos._kernel_auto import KernelAuto
 from pegasos._kernel_block import Block
 from pegasos._kernel_cache import touched
 from pegasos._kernel_journal import Journal
+from pegasos._rows import make_rows
 
 X, Y = rows(150, 3, seed=1)
 K = matrix("rbf", X)
@@ -188,6 +189,14 @@ def test_native_blocks_are_checked_at_the_border():
     options = _core.Labelled.Options(False, 0.0, 1.0, 0.0)
     with pytest.raises(ValueError, match="different lengths"):
         labelled.prove(np.eye(3), 0.0, np.ones(3), np.zeros(2), np.zeros(3), options, 0.0)
+    terms = _core.Labelled.RoundingTerms(1.0, 0.0, 0.0, 3, False, False)
+    lines, three = np.ones((2, 3)), np.ones(3)
+    with pytest.raises(ValueError, match="different lengths"):
+        labelled.rounding(three, three, three, np.ones(2), three, lines, lines, terms)
+    with pytest.raises(ValueError, match="different lengths"):
+        labelled.rounding(three, three, three, three, three, lines, np.ones((1, 3)), terms)
+    with pytest.raises(ValueError, match="unknown kind"):
+        _core.pair_sums(make_rows(lines, training=True), make_rows(lines, training=True), "cubed")
     with pytest.raises(ValueError, match="square"):
         labelled.polish_cost(np.ones((3, 2)), 0.0, np.ones(3), np.zeros(3), np.zeros(3), options)
 
