@@ -178,9 +178,8 @@ class Stop:
     remember: bool = False  # hand back what a warm start needs
 
     def watch(self) -> _core.Watch:
-        started = time.perf_counter() - self.began
         return _core.Watch(
-            started=started,
+            started=time.perf_counter() - self.began,
             give_up=np.inf if self.max_time is None else self.max_time,
             polls_signals=current_thread() is main_thread(),
             stop=self.halt,
