@@ -12,7 +12,7 @@
 #include "pegasos/pair_sums.hpp"
 #include "pegasos/sampler.hpp"
 #include "pegasos/sparse_products.hpp"
-#include "watch.hpp"
+#include "pegasos/symmetry.hpp"
 
 using namespace nb::literals;
 using namespace pegasos;
@@ -24,19 +24,14 @@ namespace {
 template <class T>
 nb::dict sweep_block(const PyLabelled& rows, Corner<T> K, double offset, Vec<double> p, OutVec<double> a,
                      OutVec<double> score, const SweepOptions& options, PyWatch& outside) {
-  const auto block = block_of(K, offset, rows);
-  const BlockState state = state_of(rows, p, a, score);
-  Watch watch = outside.make();
+  const Given<T> given(rows, K, offset, p, a, score);
   Swept done;
-  rows.visit([&](const auto& loss) {
-    Team team(block.n < 2048 ? 1 : options.threads);  // to wake a thread takes as long as a small group
-    done = sweep(block, loss, state, options, team, watch);
-  });
-  nb::dict result;
-  result["visits"] = done.visits;
-  result["gap"] = done.gap;
-  result["error"] = outside.error;
-  return result;
+  return watched(
+      rows, given, options.threads, outside,
+      [&](const auto& loss, Team& team, Watch& watch) {
+        done = sweep(given.block, loss, given.state, options, team, watch);
+      },
+      [&](nb::dict& result) { result["visits"] = done.visits; });
 }
 
 nb::tuple respond_now(const PyLabelled& rows, Vec<double> p, OutVec<double> a, OutVec<double> score,
@@ -75,6 +70,8 @@ double bias_now(const PyLabelled& rows, Vec<double> scores, Vec<double> s, doubl
 
 auto pair_sums_now(const PyRows& A, const PyRows& B, const std::string& kind, int threads) {
   if (A.n_features() != B.n_features()) throw std::invalid_argument("rows of different lengths");
+  if (kind != "absolute" && kind != "squared" && kind != "chi squared")
+    throw std::invalid_argument("unknown kind of sums");
   std::vector<double> out(size_t(A.size()) * size_t(B.size()));
   {
     WithoutGil nogil;
@@ -83,6 +80,8 @@ auto pair_sums_now(const PyRows& A, const PyRows& B, const std::string& kind, in
       B.visit(0.0, [&](const auto& right) {
         if (kind == "absolute")
           pair_sums<AbsoluteDifference>(left, right, out, team);
+        else if (kind == "squared")
+          pair_sums<SquaredDifference>(left, right, out, team);
         else
           pair_sums<ChiSquared>(left, right, out, team);
       });
@@ -109,6 +108,17 @@ nb::object sparse_products_now(const PyRows& A, const PyRows& B) {
   });
   if (!found.is_valid()) throw std::invalid_argument("not two sets of sparse rows of the same type");
   return found;
+}
+
+template <class T>
+nb::object asymmetry(nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu> K) {
+  if (K.shape(0) != K.shape(1)) throw std::invalid_argument("a kernel matrix is square");
+  std::optional<std::pair<int64_t, int64_t>> found;
+  {
+    nb::gil_scoped_release nogil;
+    found = first_asymmetry(K.data(), int64_t(K.shape(0)));
+  }
+  return found ? nb::object(nb::make_tuple(found->first, found->second)) : nb::none();
 }
 
 auto picks(const std::string& sampling, uint64_t seed, int64_t m, uint64_t first, size_t count,
@@ -203,6 +213,8 @@ void bind_kernel(nb::module_& m) {
           "a"_a.noconvert(), "score"_a.noconvert());
   m.def("pair_sums", &pair_sums_now, "A"_a, "B"_a, "kind"_a, "threads"_a = 1);
   m.def("sparse_products", &sparse_products_now, "A"_a, "B"_a);
+  m.def("asymmetry", &asymmetry<float>, "K"_a.noconvert());
+  m.def("asymmetry", &asymmetry<double>, "K"_a.noconvert());
   m.def("picks", &picks, "sampling"_a, "seed"_a, "m"_a, "first"_a, "count"_a, "listed"_a.noconvert() = nb::none(),
         "s"_a.noconvert() = nb::none(), "k"_a = 1);
 }

@@ -6,7 +6,7 @@
 #include <nanobind/stl/string.h>
 
 #include "labelled.hpp"
-#include "watch.hpp"
+#include "pegasos/kernel_rounding.hpp"
 
 using namespace nb::literals;
 using namespace pegasos;
@@ -21,35 +21,32 @@ const char* name_of(End end) {
 template <class T>
 nb::dict solve_block(const PyLabelled& rows, Corner<T> K, double offset, Vec<double> p, OutVec<double> a,
                      OutVec<double> score, const SolveOptions& options, PyWatch& outside) {
-  const auto block = block_of(K, offset, rows);
-  const BlockState state = state_of(rows, p, a, score);
-  Watch watch = outside.make();
+  const Given<T> given(rows, K, offset, p, a, score);
   Solved done;
-  rows.visit([&](const auto& loss) {
-    Team team(block.n < 2048 ? 1 : options.threads);  // to wake a thread takes as long as a small group
-    done = BlockSolver(block, loss, state, options, team, watch).solve();
-  });
-  nb::dict result;
-  result["visits"] = done.visits;
-  result["work"] = done.work;
-  result["shift"] = done.shift;
-  result["gap"] = done.gap;
-  result["end"] = name_of(done.end);
-  result["error"] = outside.error;
-  return result;
+  return watched(
+      rows, given, options.threads, outside,
+      [&](const auto& loss, Team& team, Watch& watch) {
+        done = BlockSolver(given.block, loss, given.state, options, team, watch).solve();
+      },
+      [&](nb::dict& result) {
+        result["visits"] = done.visits;
+        result["work"] = done.work;
+        result["shift"] = done.shift;
+        result["gap"] = done.gap;
+        result["end"] = name_of(done.end);
+      });
 }
 
 // What polishing this point may cost, before it starts.
 template <class T>
 double polish_cost(const PyLabelled& rows, Corner<T> K, double offset, Vec<double> p, OutVec<double> a,
                    OutVec<double> score, const SolveOptions& options) {
-  const auto block = block_of(K, offset, rows);
-  const BlockState state = state_of(rows, p, a, score);
+  const Given<T> given(rows, K, offset, p, a, score);
   double cost = 0;
   rows.visit([&](const auto& loss) {
     Team team(1);
     Watch watch(0, 1e300, {});
-    cost = BlockSolver(block, loss, state, options, team, watch).newton_cost();
+    cost = BlockSolver(given.block, loss, given.state, options, team, watch).newton_cost();
   });
   return cost;
 }
@@ -57,11 +54,31 @@ double polish_cost(const PyLabelled& rows, Corner<T> K, double offset, Vec<doubl
 template <class T>
 nb::tuple prove_block(const PyLabelled& rows, Corner<T> K, double offset, Vec<double> p, OutVec<double> a,
                       OutVec<double> score, const SolveOptions& options, double guess) {
-  const auto block = block_of(K, offset, rows);
-  const BlockState state = state_of(rows, p, a, score);
+  const Given<T> given(rows, K, offset, p, a, score);
   Proven found{};
-  rows.visit([&](const auto& loss) { found = prove(block, loss, state, options.terms, guess); });
-  return nb::make_tuple(found.b, found.objective, found.dual, found.disagreement, found.zero);
+  rows.visit([&](const auto& loss) { found = prove(given.block, loss, given.state, options.terms, guess); });
+  return nb::make_tuple(found.b, found.objective, found.dual, found.disagreement);
+}
+
+using Lines = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+nb::tuple rounding_now(const PyLabelled& rows, Vec<double> p, Vec<double> a, Vec<double> g, Vec<double> V,
+                       Vec<double> lengths, Lines left, Lines right, const RoundingTerms& terms) {
+  for (const auto& each : {p, a, g, V, lengths}) rows.fit(each.size());
+  rows.fit(left.shape(1));
+  rows.fit(right.shape(1));
+  if (left.shape(0) != right.shape(0)) throw std::invalid_argument("arrays of different lengths");
+  const RoundingState state{span_of(rows.y),
+                            span_of(p),
+                            span_of(a),
+                            span_of(g),
+                            span_of(V),
+                            span_of(lengths),
+                            {left.data(), left.size()},
+                            {right.data(), right.size()}};
+  Rounding found{};
+  rows.visit([&](const auto& loss) { found = rounding_of(loss, state, terms); });
+  return nb::make_tuple(found.above, found.below);
 }
 
 template <class T>
@@ -92,6 +109,15 @@ void bind_kernel_solve(nb::class_<PyLabelled>& rows) {
       .def_rw("large_systems", &SolveOptions::large_systems)
       .def_rw("seed", &SolveOptions::seed)
       .def_rw("threads", &SolveOptions::threads);
+  nb::class_<RoundingTerms>(rows, "RoundingTerms")
+      .def(
+          "__init__",
+          [](RoundingTerms* self, double lam, double bias, double parameter, double chain, bool free_bias,
+             bool penalised) { new (self) RoundingTerms{lam, bias, parameter, chain, free_bias, penalised}; },
+          "lam"_a, "bias"_a, "parameter"_a, "chain"_a, "free_bias"_a, "penalised"_a);
+  rows.def("rounding", &rounding_now, "p"_a.noconvert(), "a"_a.noconvert(), "g"_a.noconvert(), "V"_a.noconvert(),
+           "lengths"_a.noconvert(), "left"_a.noconvert(), "right"_a.noconvert(), "terms"_a);
+  rows.def_static("longest_chain", &longest_chain, "n"_a);
   bind_of<float>(rows);
   bind_of<double>(rows);
 }

@@ -12,6 +12,7 @@
 #include "arrays.hpp"
 #include "gil.hpp"
 #include "pegasos/kernel_block.hpp"
+#include "watch.hpp"
 
 // A loss with the labels of some rows: what every function below is about.
 struct PyLabelled {
@@ -58,4 +59,31 @@ inline pegasos::BlockState state_of(const PyLabelled& rows, const Vec<double>& p
   rows.fit(a.size());
   rows.fit(score.size());
   return {span_of(rows.y), span_of(p), span_of(a), span_of(score)};
+}
+
+// A block with its dual variables, as most functions take them.
+template <class T>
+struct Given {
+  pegasos::KernelBlock<T> block;
+  pegasos::BlockState state;
+
+  Given(const PyLabelled& rows, const Corner<T>& K, double offset, const Vec<double>& p, const OutVec<double>& a,
+        const OutVec<double>& score)
+      : block(block_of(K, offset, rows)), state(state_of(rows, p, a, score)) {}
+};
+
+// work(loss, team, watch) on it, which may be stopped from outside; what was raised is in the dictionary that `tell`
+// fills with what was done.
+template <class T, class Work, class Tell>
+nb::dict watched(const PyLabelled& rows, const Given<T>& given, int threads, PyWatch& outside, const Work& work,
+                 const Tell& tell) {
+  pegasos::Watch watch = outside.make();
+  rows.visit([&](const auto& loss) {
+    pegasos::Team team(given.block.n < 2048 ? 1 : threads);  // to wake a thread takes as long as a small group
+    work(loss, team, watch);
+  });
+  nb::dict result;
+  tell(result);
+  result["error"] = outside.error;
+  return result;
 }

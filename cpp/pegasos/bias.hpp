@@ -110,7 +110,14 @@ double best_bias(const L& loss, std::span<const Scored> rows, double guess) {
     }
     return kinks.empty() ? guess : detail::weighted_median(kinks, need);
   } else {
-    return detail::rising_zero(guess, [&](double b) {
+    // Nothing far beyond the scores can be the answer, and from there the search would not find back in its digits.
+    double low = std::numeric_limits<double>::infinity(), high = -low;
+    for (const auto& [score, y, s] : rows) {
+      if (s == 0 || !std::isfinite(score)) continue;
+      low = std::min(low, -std::abs(y) - score), high = std::max(high, std::abs(y) - score);
+    }
+    if (!(low <= high)) return guess;
+    return detail::rising_zero(std::isfinite(guess) ? std::clamp(guess, low, high) : low, [&](double b) {
       double slope = 0;
       for (const auto& [score, y, s] : rows) slope += s * loss.slope(score + b, y);
       return slope;

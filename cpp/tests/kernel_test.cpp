@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "pegasos/kernel_block.hpp"
 #include "pegasos/pair_sums.hpp"
 #include "pegasos/sparse_products.hpp"
+#include "pegasos/symmetry.hpp"
 
 using namespace pegasos;
 
@@ -178,6 +180,34 @@ TEST(pair_sums_are_the_same_for_sparse_and_dense_rows) {
       CHECK(near(other[size_t(i * m + c)], l1));
       CHECK(near(chi[size_t(i * m + c)], l2));
     }
+}
+
+TEST(pair_sums_lose_no_digits_far_from_zero) {
+  const std::vector<double> x{1e8 + 0.25, -3e8, 5.0}, z{1e8, -3e8 + 0.5, 5.0};
+  const std::vector<int32_t> columns{0, 1, 2};
+  const std::vector<int64_t> indptr{0, 3};
+  const DenseRows<double> A{x.data(), 1, 3}, B{z.data(), 1, 3};
+  const CsrRows<double, int32_t> S{z.data(), columns.data(), {nullptr, indptr.data()}, 1, 3};
+  Team team(1);
+  std::vector<double> out(1);
+  pair_sums<AbsoluteDifference>(A, B, out, team);
+  CHECK(out[0] == 0.75);
+  pair_sums<SquaredDifference>(A, S, out, team);
+  CHECK(out[0] == 0.3125);
+  pair_sums<SquaredDifference>(S, S, out, team);
+  CHECK(out[0] == 0);
+}
+
+TEST(one_entry_that_is_not_symmetric_is_found_wherever_it_is) {
+  for (const auto& [i, j] : std::vector<std::pair<int64_t, int64_t>>{{0, 1}, {3, 69}, {31, 32}, {64, 65}, {68, 69}}) {
+    std::vector<float> K(70 * 70);
+    for (int64_t r = 0; r < 70; ++r)
+      for (int64_t c = 0; c < 70; ++c) K[size_t(r * 70 + c)] = float(r + c);
+    CHECK(!first_asymmetry(K.data(), 70).has_value());
+    K[size_t(j * 70 + i)] += 1.0F;
+    const auto found = first_asymmetry(K.data(), 70);
+    CHECK((found == std::optional(std::pair{i, j})));
+  }
 }
 
 template <class T, class I>

@@ -9,7 +9,9 @@ import numpy as np
 
 from ._kernel_block import Block
 from ._kernel_cache import Index
-from ._kernel_problem import Enough, Journal, KernelProblem, Point
+from ._kernel_certificate import sampled
+from ._kernel_journal import Enough, Journal
+from ._kernel_problem import KernelProblem, Point
 from ._kernel_whole import Whole
 from ._problem import Fit, Floats, Memory, Start, Stop
 
@@ -21,7 +23,10 @@ _GREEDY_WHOLE = (
     10_000  # the same where greedy steps solve it: measured 1 to 9 times faster than working sets up to here
 )
 _SHARED_WHOLE = 15_000  # the same for several problems on one matrix
+_RARE, _RARE_FROM = 0.2, 1000  # four times the rows of a rare class: of all rows, which are at least so many
+_RARE_VALUES = 0.25  # of all kernel values: when working sets have needed so many, one that is all rows is cheaper
 _POLISHED = 1000  # rows at most: beyond, digits after those of tol are nobody's
+_SHOWS = 0.1  # of tol: rounding that is worth the work to sum scores up anew
 _LEAST = 1e-6  # of tol: a block that is solved to less has been solved
 _RESERVE = {False: 0.95, True: 0.2}  # of tol: the second leaves room for what rounding float32 kernel values may add
 
@@ -31,51 +36,57 @@ class KernelAscent:
 
     def solve(self, problem: KernelProblem, stop: Stop, start: Start, seed: int) -> Fit:
         journal = Journal(problem, stop)
-        self.visits, self.point = 0, Point(problem, np.zeros(problem.matrix.m), np.zeros(problem.matrix.m))
-        self.zero = -np.inf  # the objective of zero, or less
-        error = 0.0  # of float32 kernel values
+        self.visits, self.point = 0, Point.zero(problem)
+        self.error: float | None = None  # of float32 kernel values, at the end
         try:
             if start.memory is not None and start.memory.dual is not None:
                 self.point = Point.of(problem, start.memory.dual)
             self._run(problem, stop, journal, seed, start.steps)
-            error = self.point.rounding(seed)
-            if journal.converged and not journal.bears(error):
-                journal.doubt(np.inf)
+            self.error = sampled(self.point, seed)
+            if journal.converged and not journal.bears(self.error):
+                journal.forget()
                 problem.matrix.sharpen()
-                self.point, error = Point.of(problem, self.point.a), 0.0
+                self.point, self.error = Point.of(problem, self.point.a), None
                 self._run(problem, stop, journal, seed, start.steps)
         except Enough:
             if journal.error is None and not stop.halt[0]:  # out of time: what was reached deserves its certificate
-                self._note(journal, start.steps)
+                self._hold(journal, start.steps)
         except KeyboardInterrupt as raised:
             journal.error = raised
         if not journal.lines:  # a model of zero weights has an objective, too
-            with suppress(Enough):
-                self._note(journal, start.steps)
-        journal.close(lambda: error or self.point.rounding(seed))
-        point = self._or_zero(problem, journal, start.steps) if not journal.error and not stop.halt[0] else self.point
+            self._hold(journal, start.steps)
+        journal.close(lambda: sampled(self.point, seed) if self.error is None else self.error)
+        if not journal.error and not stop.halt[0]:
+            self._or_zero(problem, journal, start.steps)
         steps = (start.steps + self.visits, self.visits / problem.m)
         memory = Memory(self.point.a, problem.lam) if stop.remember else None
-        return journal.fit(problem.p * point.a, point.bias, steps, memory)
+        return journal.fit(steps, memory, self.point)
 
-    def _or_zero(self, problem: KernelProblem, journal: Journal, steps: int) -> Point:
-        """The point reached, or zero if that is better, which happens far from the optimum."""
-        if journal.lines and journal.lines[-1][2] <= self.zero:
-            return self.point
-        zero, objective, dual = Point(problem, np.zeros(problem.matrix.m), np.zeros(problem.matrix.m)).certified()
-        if not problem.matrix.psd or not journal.lines or not journal.lines[-1][2] > objective:
-            return self.point
-        with suppress(Enough):  # the listener's objection is in the journal
-            journal.note(steps + self.visits, objective, dual, zero.disagreement())
-        return zero
+    def _or_zero(self, problem: KernelProblem, journal: Journal, steps: int) -> None:
+        """Far from the optimum zero may be better than what was reached."""
+        assert journal.found is not None
+        if journal.converged or not problem.matrix.psd:
+            return
+        point, found = Point.zero(problem).certified()
+        if not journal.found.objective <= found.objective:
+            journal.rounding = max(journal.rounding, journal.found.rounding)  # why it got nowhere, perhaps
+            with suppress(Enough):  # the listener's objection is in the journal
+                journal.note(steps + self.visits, point, found)
+
+    def _hold(self, journal: Journal, steps: int) -> None:
+        """Certify the current point without a word."""
+        self.point, found = self.point.certified()
+        journal.hold(steps + self.visits, self.point, found)
 
     def _run(self, problem: KernelProblem, stop: Stop, journal: Journal, seed: int, steps: int) -> None:
         raise NotImplementedError
 
     def _note(self, journal: Journal, steps: int) -> bool:
         """Certify the current point."""
-        self.point, objective, dual = self.point.certified()
-        return journal.note(steps + self.visits, objective, dual, self.point.disagreement())
+        self.point, found = self.point.certified()
+        if found.rounding > _SHOWS * journal.tol and self.point.settled() is not self.point:
+            self.point, found = self.point.settled().certified()
+        return journal.note(steps + self.visits, self.point, found)
 
 
 class KernelAuto(KernelAscent):
@@ -89,6 +100,8 @@ class KernelAuto(KernelAscent):
 
     def _run(self, problem: KernelProblem, stop: Stop, journal: Journal, seed: int, steps: int) -> None:
         if problem.m <= min(self._whole(problem), problem.matrix.largest_whole):
+            if self._run_rare(problem, journal, seed, steps):
+                return None
             return self._run_whole(Whole(self.point, journal, seed), journal, steps)
         if not self.point.a.any():
             self._guess(problem, journal, seed)
@@ -99,6 +112,37 @@ class KernelAuto(KernelAscent):
             chosen = self._choose(problem, rng)
             if not self._solve_block(Block(self.point, chosen, journal, seed + 1000 * rounds), target):
                 return
+
+    def _run_rare(self, problem: KernelProblem, journal: Journal, seed: int, steps: int) -> bool:
+        """Where one class is rare and b free, few rows of the other can pull against it: small working sets, which need
+        few kernel values, as long as they need few. Whether that was enough.
+        """
+        matrix = problem.matrix
+        if not problem.free_bias or problem.loss != "hinge" or problem.m < _RARE_FROM or matrix.lies_there:
+            return False
+        pulls = [problem.p[problem.y == side] for side in (1.0, -1.0)]
+        size = 4 * int(np.count_nonzero(min(pulls, key=np.sum)))
+        if size > _RARE * problem.m:
+            return False
+        known, rounds = matrix.evaluations, 0
+        while not self._note(journal, steps):
+            rounds += 1
+            target = max(0.05 * self.point.disagreement(), 0.2 * journal.tol)
+            block = Block(self.point, self._steepest(problem, size), journal, seed + 1000 * rounds)
+            spent = matrix.evaluations - known > _RARE_VALUES * problem.m**2
+            if spent or not self._solve_block(block, target) or self.visits >= journal.most_epochs * problem.m:
+                return False
+        return True
+
+    def _steepest(self, problem: KernelProblem, size: int) -> Index:
+        """The rows whose dual variables would rise, and fall, with the steepest gain under the hinge."""
+        rows = problem.existing
+        a, y = self.point.a[rows], problem.y[rows]
+        slope = y - self.point.scores[rows]
+        rise = np.where(a < np.maximum(y, 0.0), slope, -np.inf)
+        fall = np.where(a > np.minimum(y, 0.0), -slope, -np.inf)
+        ends = [np.argpartition(-each, size // 2)[: size // 2] for each in (rise, fall)]
+        return rows[np.union1d(*(end[np.isfinite(each[end])] for end, each in zip(ends, (rise, fall), strict=True)))]
 
     def _whole(self, problem: KernelProblem) -> int:
         """So many rows may be one block."""
@@ -115,8 +159,8 @@ class KernelAuto(KernelAscent):
             point, found = whole.point()
             if not found.disagreement < better_than:
                 return False
-            self.point, self.zero, self.left = point, found.zero, found.disagreement
-            return journal.note(steps + self.visits, found.objective, found.dual, found.disagreement)
+            self.point, self.left = point, found.disagreement
+            return journal.note(steps + self.visits, point, found)
 
         target = _RESERVE[whole.problem.matrix.is_coarse] * journal.tol
         try:
@@ -136,7 +180,9 @@ class KernelAuto(KernelAscent):
             if polishes and whole.polish(self.share):
                 note(better_than=self.left)
         except (Enough, KeyboardInterrupt):
-            self.visits, self.point = begun + whole.block.visits, whole.point()[0]  # how far it has come
+            self.visits = begun + whole.block.visits
+            self.point, found = whole.point()  # how far it has come
+            journal.hold(steps + self.visits, self.point, found)
             raise
 
     def _solve_block(self, block: Block, target: float) -> bool:

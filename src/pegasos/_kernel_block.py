@@ -13,8 +13,9 @@ import numpy as np
 
 from . import _core
 from ._kernel_cache import Index
+from ._kernel_journal import Journal
 from ._kernel_newton import ProximalStep
-from ._kernel_problem import Journal, Point, balanced
+from ._kernel_problem import Point, balanced
 from ._problem import Floats
 
 _SWEEPS = 8

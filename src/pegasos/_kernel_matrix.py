@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,18 +12,14 @@ from numpy.typing import NDArray
 
 from ._kernel_cache import Index, RowCache, touched
 from ._kernel_curvature import refuse_negative_curvature
+from ._kernel_layout import COLUMNS, LINES, SUMMED, lines_of, summed, working
 from ._kernel_tiles import Look, each_piece
 from ._problem import Floats
 from .kernels import Kernel, Rows
 
-_LINES, _COLUMNS = 1024, 512  # of a tile: it stays in the processor's cache between the product and what follows
 _GROUPS = 4  # of lines for which the rows in the columns are fetched once
-_SUMMED = 256  # values that float32 may add up
 _BLOCK_SHARE = 0.2  # of the memory is for the block being solved, the rest for kernel rows
 _WHOLE_SHARE = 0.9  # for a block that is the whole problem: it needs no other kernel rows
-_DENSE_SHARE = 0.4  # on top of it, at most, for sparse rows written out
-_LONG = 32  # features that make it worth a thought whether rows should be sparse
-_FULL = 0.25  # of the values not zero: dense products are faster
 
 
 class KernelMatrix:
@@ -53,7 +50,7 @@ class KernelMatrix:
 
     def _use(self, dtype: np.dtype[Any]) -> None:
         """Values of this type from now on; nothing is known yet."""
-        self.rows = self.kernel.prepare(_working(self.kernel, self._given, dtype, self.n_bytes))
+        self.rows = self.kernel.prepare(working(self.kernel, self._given, dtype, self.n_bytes))
         self.diagonal: Floats = self.kernel.diagonal(self.rows).astype(np.float64)
         self._start(dtype, 1 - _BLOCK_SHARE)
 
@@ -62,10 +59,30 @@ class KernelMatrix:
         self.dtype = dtype
         self.largest_block = max(64, int(np.sqrt(_BLOCK_SHARE * self.n_bytes / dtype.itemsize)))
         self.largest_whole = int(np.sqrt(_WHOLE_SHARE * self.n_bytes / dtype.itemsize))
-        self.cache = RowCache(self.m, dtype, share * self.n_bytes)
-        self._lines = _lines(self.kernel, self.rows.X)
+        self._cache_share = share
+        for late in ("cache", "_lines", "errors", "lengths"):  # when somebody asks
+            self.__dict__.pop(late, None)
         self._space = np.empty((0, 0), dtype)  # of the block, whose lines are rows `_here`
         self._here = np.empty(0, np.intp)
+
+    @cached_property
+    def cache(self) -> RowCache:
+        return RowCache(self.m, self.dtype, self._cache_share * self.n_bytes)
+
+    @cached_property
+    def _lines(self) -> int:
+        return lines_of(self.kernel, self.rows.X)
+
+    @cached_property
+    def errors(self) -> tuple[Floats, Floats]:
+        """left and right, of as many lines: |K_ij - k(x_i, x_j)| <= sum_k left_ki right_kj, in float64."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            return self.kernel.errors(self.rows)
+
+    @cached_property
+    def lengths(self) -> Floats:
+        """sqrt K_ii: |K_ij| is at most the product of two."""
+        return np.sqrt(np.abs(self.diagonal))
 
     def in_float64(self) -> KernelMatrix:
         """The same with all digits; it is made once."""
@@ -80,20 +97,26 @@ class KernelMatrix:
         return X.nnz / max(1, self.m) if sp.issparse(X) else float(X.shape[1])
 
     @property
+    def lies_there(self) -> bool:
+        """Whether nothing needs to be computed: the matrix was given, and can be looked at where it is."""
+        return self.kernel.given(self.rows, np.arange(self.m)) is not None
+
+    @property
     def is_coarse(self) -> bool:
         """Whether more digits are to be had."""
         return self.dtype == np.float32
 
     def sharpen(self) -> None:
         """float64 from now on. What is known is forgotten."""
-        del self.rows, self.cache, self._space  # before there are new ones
+        del self.rows, self._space  # before there are new ones
+        self.__dict__.pop("cache", None)
         self._use(np.dtype(np.float64))
 
     def exactly(self, left: Index, right: Index, factors: Floats) -> Floats:
         """K[left, right] @ factors from float64 values of the rows as they were given; nothing is kept."""
         out, few = np.zeros(len(left)), self.kernel.exact(self._given, left)
-        for i in range(0, len(right), _LINES):
-            part = slice(i, i + _LINES)
+        for i in range(0, len(right), LINES):
+            part = slice(i, i + LINES)
             out += self.kernel.block(few, self.kernel.exact(self._given, right[part])) @ factors[part]
         self.evaluations += len(left) * len(right)
         return out
@@ -114,9 +137,13 @@ class KernelMatrix:
         It lies where the last one was.
         """
         self._here = chosen[:0]  # until it is whole
+        given = self.kernel.given(self.rows, chosen)
+        if given is not None:
+            self.evaluations += given.size
+            return self._checked(given, chosen)
         K = self._room(len(chosen))
-        for i in range(0, len(chosen), _COLUMNS):  # half of the values are computed, the others are the same
-            self._stripe(K, chosen, slice(i, min(i + _COLUMNS, len(chosen))))
+        for i in range(0, len(chosen), COLUMNS):  # half of the values are computed, the others are the same
+            self._stripe(K, chosen, slice(i, min(i + COLUMNS, len(chosen))))
         self._here = chosen
         return self._checked(K, chosen)
 
@@ -136,10 +163,10 @@ class KernelMatrix:
         vacant = np.flatnonzero(~np.append(stays, np.zeros(max(0, n - last), bool))[:n])
         movers = n + np.flatnonzero(stays[n:])
         to, new = vacant[: len(movers)], vacant[len(movers) :]
-        for i in range(0, len(to), _SUMMED):  # copies are made on the way
-            whole[to[i : i + _SUMMED], :last] = whole[movers[i : i + _SUMMED], :last]
-        for i in range(0, len(to), _SUMMED):
-            whole[:n, to[i : i + _SUMMED]] = whole[:n, movers[i : i + _SUMMED]]
+        for i in range(0, len(to), SUMMED):  # copies are made on the way
+            whole[to[i : i + SUMMED], :last] = whole[movers[i : i + SUMMED], :last]
+        for i in range(0, len(to), SUMMED):
+            whole[:n, to[i : i + SUMMED]] = whole[:n, movers[i : i + SUMMED]]
         order[to] = order[movers]
         order[new] = np.setdiff1d(chosen, here, assume_unique=True)
         self._mirror(K, order[:n], new, 0)
@@ -214,7 +241,7 @@ class KernelMatrix:
         out, each = np.zeros(len(left)), factors.astype(self.dtype)
 
         def add(lines: slice, columns: slice, values: NDArray[Any]) -> None:
-            out[columns] += _summed(values, each[lines])
+            out[columns] += summed(values, each[lines])
 
         self._each_tile(right, len(left), lambda columns: left[columns], add)
         return out
@@ -224,7 +251,7 @@ class KernelMatrix:
         slots = self.cache.room(rows)
 
         def add(lines: slice, columns: slice, values: NDArray[Any]) -> None:
-            out[columns] += _summed(values, factors[lines])
+            out[columns] += summed(values, factors[lines])
             if len(kept := slots[lines]):
                 self.cache.values[kept, columns] = values[: len(kept)]
 
@@ -248,42 +275,9 @@ class KernelMatrix:
                     look()
                     use(lines, columns, self.kernel.block(some, others))
 
-            each_piece(n, _COLUMNS, self.threads, work, self.poll)
+            each_piece(n, COLUMNS, self.threads, work, self.poll)
         self.evaluations += len(left) * n
 
 
 def no_poll() -> None:
     """Nobody wants to stop."""
-
-
-def _lines(kernel: Kernel, X: Any) -> int:
-    """Of a tile: so many that it takes a hundredth of a second or two, and very long sparse ones, which are written out
-    for a product, 64 MB.
-    """
-    length = X.nnz / max(1, X.shape[0]) if sp.issparse(X) else X.shape[1]
-    most = 4e8 / (kernel.effort * _COLUMNS * max(1.0, length))
-    return int(np.clip(min(most, 1.6e7 / max(1, X.shape[1])) if sp.issparse(X) else most, 16, _LINES))
-
-
-def _summed(values: NDArray[Any], factors: NDArray[Any]) -> Floats:
-    """values.T @ factors, a few at a time in the type of the values, then in float64."""
-    total = np.zeros((values.shape[1], *factors.shape[1:]))
-    for i in range(0, len(factors), _SUMMED):
-        total += values[i : i + _SUMMED].T @ factors[i : i + _SUMMED]
-    return total
-
-
-def _working(kernel: Kernel, X: Any, dtype: np.dtype[Any], n_bytes: float) -> Any:
-    """X in the dtype of the kernel values; for products rows of few non-zeros are sparse, others written out, as it is
-    faster.
-    """
-    if kernel.by_products and X.shape[1] >= _LONG:
-        size = X.shape[0] * X.shape[1]
-        if sp.issparse(X):
-            if X.nnz > _FULL * size and size * dtype.itemsize <= _DENSE_SHARE * n_bytes:
-                X = X.toarray()
-        else:
-            some = X[np.random.default_rng(0).integers(X.shape[0], size=1000)]
-            if np.count_nonzero(some) <= _FULL * some.size:
-                X = sp.csr_matrix(X, dtype=dtype)
-    return X.astype(dtype, copy=False)

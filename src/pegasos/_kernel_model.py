@@ -86,7 +86,12 @@ class KernelModel(LinearModel):
             (X,) = used_columns(X)
         dtype: type[np.floating[Any]] = np.float64
         size = np.sort(np.bincount(problem.labels))[-2:].sum() if in_pairs else len(problem.labels)
-        if size > _EXACT and self.tol >= kernel.coarseness(X) / (problem.lam * np.sqrt(problem.m)):
+        lies_there = kernel.name == "precomputed" and isinstance(X, np.ndarray)  # to round it would be a copy
+        if (
+            size > _EXACT
+            and not lies_there
+            and self.tol >= kernel.coarseness(kernel.placed(X)) / (problem.lam * np.sqrt(problem.m))
+        ):
             dtype = np.float32
         matrix = KernelMatrix(kernel, X, dtype, float(self.cache_mb), _threads(self.n_jobs))
         with np.errstate(over="ignore"):
@@ -154,6 +159,7 @@ class KernelModel(LinearModel):
         self._fitted_kernel = matrix.kernel
         self._score_scale = float(np.abs(problem.y).mean())
         self._parts = self._parts_of(problem)
+        self._rounding = max(fit.rounding for fit in fits)
         self._set(problem, fits, names, stop)
 
     def _parts_of(self, problem: KernelProblem) -> list[tuple[NDArray[np.intp], Any]]:
@@ -174,6 +180,11 @@ class KernelModel(LinearModel):
     def _advice(self) -> str:
         """max_epochs is looked at between working sets; a solver that gets nowhere ends before."""
         epochs = float(np.max(self.n_iter_))
+        if self._rounding > self._allowed:
+            return (
+                f"Rounding errors of kernel values and scores alone may account for {self._rounding:.3g} of it: centre "
+                "the features and scale them down, raise lam"
+            )
         if epochs < self.max_epochs and self.max_time is None:
             return f"After {epochs:.4g} epochs no step gained anything: raise lam"
         return f"It took {epochs:.4g} epochs. {super()._advice()}"
@@ -181,6 +192,7 @@ class KernelModel(LinearModel):
     def _conclude(self, problem: Problem) -> None:
         """As for linear models, but without a bound there is none to speak of."""
         assert isinstance(problem, KernelProblem)
+        self._allowed = np.inf if self.converged_ else self.tol * problem.at_zero
         if problem.matrix.psd:
             super()._conclude(problem)
             return
@@ -203,6 +215,8 @@ class KernelModel(LinearModel):
         vectors, numbers = support_rows(self, 0 if looked_up else X.shape[1])
         factors, intercept = support_numbers(self, len(numbers))
         X = _tidy(X)
+        if not looked_up:
+            X, vectors = kernel.placed(X), kernel.placed(vectors)
         if kernel.skips_zeros and X.shape[1] > FEW:
             kernel.prepare(X)  # what it refuses, it names by the columns of the user
             X, vectors = used_columns(X, vectors)
@@ -243,17 +257,18 @@ def _tidy(X: Any) -> Any:
 def _check_square(X: Any) -> None:
     if X.shape[0] != X.shape[1]:
         raise ValueError(f"kernel='precomputed' takes the square kernel matrix of the training rows, got {X.shape}.")
-    for i in range(0, X.shape[0], 256):
-        lines, columns = (kernels.dense(part) for part in (X[i : i + 256, i:], X[i:, i : i + 256]))
-        if np.array_equal(lines, columns.T):
-            continue
-        off = np.abs(lines - columns.T) > 1e-5 * (1 + np.abs(lines))
-        if off.any():
-            line, j = np.argwhere(off)[0]
-            raise ValueError(
-                f"the kernel matrix is not symmetric: entry ({i + line}, {i + j}) is {lines[line, j]:g}, entry "
-                f"({i + j}, {i + line}) is {columns[j, line]:g}."
-            )
+    if sp.issparse(X):
+        apart = abs(X - X.T).tocoo()
+        far = np.flatnonzero(apart.data > 1e-5)
+        near = (i for i in far if apart.data[i] > 1e-5 * (1 + abs(X[apart.row[i], apart.col[i]])))
+        found: Any = next(((int(apart.row[i]), int(apart.col[i])) for i in near), None)
+    else:
+        found = _core.asymmetry(X)
+    if found is not None:
+        i, j = found
+        raise ValueError(
+            f"the kernel matrix is not symmetric: entry ({i}, {j}) is {X[i, j]:g}, entry ({j}, {i}) is {X[j, i]:g}."
+        )
 
 
 def _threads(n_jobs: int | None) -> int:

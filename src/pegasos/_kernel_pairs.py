@@ -8,6 +8,7 @@ whose C is the same for all pairs. Kernel values of a class with itself are comp
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from ._kernel_problem import KernelProblem
 from ._labels import Codes
 from ._pairs import pairs_of
 from ._problem import Fit, Floats, Memory, Start, Stop, Weights
+from .kernels import Rows
 
 _SHARED = 0.2  # of the memory: for what pairs have in common
 _ROWS = 0.6  # for kernel rows of pairs that are too large to be one block
@@ -26,8 +28,8 @@ _STRIP = 16e6  # bytes: so many values of a class with those after it are comput
 
 
 class Classes:
-    """The rows of every class, and their kernel values with each other, if memory allows. To keep those of all rows
-    would save no more of them, and cost memory that is touched for the first time.
+    """The rows of every class, and their kernel values with each other, if memory allows. To keep those of many rows
+    would save no more of them, and cost memory that is touched for the first time; those of few are computed at once.
     """
 
     def __init__(self, matrix: KernelMatrix, codes: Codes, existing: Index, n_classes: int) -> None:
@@ -35,11 +37,23 @@ class Classes:
         self.rows = [existing[codes[existing] == k] for k in range(n_classes)]
         size = sum(len(rows) ** 2 for rows in self.rows) * matrix.dtype.itemsize
         self.shares = size <= _SHARED * matrix.n_bytes
+        self._ends = np.cumsum([len(rows) for rows in self.rows])
         self._known: dict[int, NDArray[Any]] = {}
         self._strip: dict[tuple[int, int], NDArray[Any]] = {}
 
+    @cached_property
+    def _all(self) -> NDArray[Any] | None:
+        """Kernel values of all rows, class by class, if they are few."""
+        few = self._ends[-1] ** 2 * self.matrix.dtype.itemsize <= _STRIP
+        return self.matrix.square(np.concatenate(self.rows)) if few else None
+
+    def _span(self, k: int) -> slice:
+        return slice(int(self._ends[k]) - len(self.rows[k]), int(self._ends[k]))
+
     def across(self, i: int, k: int) -> NDArray[Any]:
         """Kernel values of two classes. Those of the pairs that come next are computed with them."""
+        if self._all is not None:
+            return self._all[self._span(i), self._span(k)]
         if (i, k) not in self._strip:
             ends = np.cumsum([len(rows) for rows in self.rows[k:]])
             fits = ends * len(self.rows[i]) * self.matrix.dtype.itemsize <= _STRIP
@@ -51,6 +65,8 @@ class Classes:
 
     def values(self, k: int) -> NDArray[Any]:
         """Kernel values of a class with itself."""
+        if self._all is not None:
+            return self._all[self._span(k), self._span(k)]
         if k not in self._known:
             self._known[k] = self.matrix.block(self.rows[k], self.rows[k])
         return self._known[k]
@@ -67,8 +83,22 @@ class PairMatrix(KernelMatrix):
 
     def _take(self, whole: KernelMatrix) -> None:
         self.kernel, self.psd, self.threads, self.n_bytes = whole.kernel, whole.psd, whole.threads, whole.n_bytes
-        self.rows, self.diagonal = whole.rows.take(self.index), whole.diagonal[self.index]
+        self._whole, self.diagonal = whole, whole.diagonal[self.index]
+        self.__dict__.pop("rows", None)
         self._start(whole.dtype, _ROWS)
+
+    @cached_property
+    def rows(self) -> Rows:  # type: ignore[override]  # copied only if somebody looks at them
+        return self._whole.rows.take(self.index)
+
+    @cached_property
+    def errors(self) -> tuple[Floats, Floats]:
+        left, right = self._whole.errors
+        return left.take(self.index, axis=1), right.take(self.index, axis=1)
+
+    @property
+    def length(self) -> float:
+        return self._whole.length
 
     def sharpen(self) -> None:
         self._shares = False

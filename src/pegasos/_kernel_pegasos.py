@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from . import _core, losses
-from ._kernel_problem import Enough, Journal, KernelProblem, Point
+from ._kernel_certificate import sampled
+from ._kernel_journal import Enough, Journal
+from ._kernel_problem import KernelProblem, Point
 from ._pegasos_options import steps_late
 from ._problem import Fit, Floats, Memory, Running, Start, Stop
 from ._solver_pegasos import Pegasos
@@ -19,10 +23,9 @@ _RESERVE = 2.0  # times what the kernel values of a certificate should take: it 
 class KernelPegasos:
     """T steps of k rows. v_j is what row j has answered so far: w = sum_j v_j phi(x_j) / (lam t)."""
 
-    best_b: float | None
     each: float  # seconds for a kernel value of the last steps, all included
     noted: tuple[Point, ...]  # the points of the last certificate
-    certified: tuple[int, Floats, float, float | None, tuple[Point, ...]] | None  # the state it is of
+    certified: tuple[int, Floats, float, tuple[Point, ...]] | None  # the state it is of
 
     def __init__(self, given: Pegasos) -> None:
         self.given, self.k = given, int(given.k)
@@ -34,9 +37,10 @@ class KernelPegasos:
         try:
             self._run(problem, stop, journal, seed, start.steps)
             if self.given.T is None and journal.converged and not journal.bears(self._rounding(seed)):
-                journal.doubt(np.inf)
+                journal.forget()
                 problem.matrix.sharpen()
-                self._run(problem, stop, journal, seed, start.steps)
+                if not self._note(problem, journal):  # there may be no step left
+                    self._run(problem, stop, journal, seed, start.steps)
         except Enough:
             if journal.error is None and not stop.halt[0]:  # out of time
                 self._back_to_certified(problem, journal)
@@ -44,39 +48,39 @@ class KernelPegasos:
             journal.error = error
         journal.close(lambda: self._rounding(seed))
         steps = (self.t, (self.t - start.steps) * self.k / problem.m)
-        return journal.fit(self.w(problem), self._bias(problem), steps, self._memory(problem, stop))
+        reached = Point(problem, self._dual(problem), np.zeros_like(self.v), self.b)  # before the first certificate
+        return journal.fit(steps, self._memory(problem, stop), reached)
 
     def _back_to_certified(self, problem: KernelProblem, journal: Journal) -> None:
         """The model of the last certificate. Before the first one: zero, which has its certificate for free, unless a
         warm start has left something that must not be lost; that gets its own, however long it takes.
         """
         if self.certified is not None:
-            self.t, self.v, self.b, self.best_b, self.noted = self.certified
+            self.t, self.v, self.b, self.noted = self.certified
             return
         if self.begun and self.v.any():
             problem.matrix.poll = lambda: None
         else:
             self.t, self.v, self.b = self.begun, np.zeros_like(self.v), 0.0
-        self._note(problem, journal)
+        self._note(problem, journal, journal.hold)
 
     def _rounding(self, seed: int) -> float:
-        return sum(point.rounding(seed) for point in self.noted)
+        return sum(sampled(point, seed) for point in self.noted)
 
     def w(self, problem: KernelProblem) -> Floats:
         """The coefficient of every row in w."""
         counted = self.t + self.late
         return self.v / (problem.lam * counted) if counted else np.zeros_like(self.v)
 
-    def _bias(self, problem: KernelProblem) -> float:
-        """The exact one where it is free, once that is known; the running one goes on."""
-        if problem.free_bias and self.best_b is not None:
-            return self.best_b
-        return self.b if problem.free_bias else problem.offset * float(self.w(problem).sum())
+    def _dual(self, problem: KernelProblem) -> Floats:
+        """The same as dual variables, feasible or not."""
+        w = self.w(problem)
+        return np.divide(w, problem.p, out=np.zeros_like(w), where=problem.p > 0)
 
     def _resume(self, problem: KernelProblem, start: Start) -> None:
         self.t, self.b, self.v = start.steps, 0.0, np.zeros(problem.matrix.m)
         self.begun = self.t
-        self.best_b, self.certified, self.noted, self.each = None, None, (), 0.0
+        self.certified, self.noted, self.each = None, (), 0.0
         memory = start.memory
         if memory is not None and memory.dual is not None and self.t:
             shares = memory.dual * problem.per_dual(memory.lam)
@@ -137,21 +141,18 @@ class KernelPegasos:
         values = float(problem.matrix.m) * (new + _PICKS)
         return bool(journal.seconds_left() > _RESERVE * values * self.each)
 
-    def _note(self, problem: KernelProblem, journal: Journal) -> bool:
+    def _note(self, problem: KernelProblem, journal: Journal, note: Callable[..., Any] | None = None) -> bool:
         """f of w, and the dual value of its coefficients, clipped to what is feasible."""
-        w = self.w(problem)
-        mine = np.divide(w, problem.p, out=np.zeros_like(w), where=problem.p > 0)
+        mine = self._dual(problem)
         dual = Point.clipped(problem, mine)
-        rows = np.flatnonzero(w)
-        g, bound = np.ascontiguousarray(
-            problem.matrix.times(rows, np.column_stack([w[rows], (problem.p * dual)[rows]])).T
-        )
-        found, objective, _ = Point(problem, mine, g, self.b).certified()
-        self.best_b = found.b
-        other = Point(problem, dual, bound, self.b)
-        self.noted = (found, other)
-        self.certified = (self.t, self.v.copy(), self.b, self.best_b, self.noted)
-        return journal.note(self.t, objective, other.certified()[2], other.disagreement())
+        rows = np.flatnonzero(mine)
+        both = problem.p[rows, None] * np.column_stack([mine[rows], dual[rows]])
+        g, bound = np.ascontiguousarray(problem.matrix.times(rows, both).T)
+        other = Point(problem, dual, bound, self.b, terms=len(rows))
+        point, found = Point(problem, mine, g, self.b, terms=len(rows)).certified(other)
+        self.noted = (point, other)
+        self.certified = (self.t, self.v.copy(), self.b, self.noted)
+        return bool((note or journal.note)(self.t, point, found))
 
     @staticmethod
     def _late(problem: KernelProblem) -> float:

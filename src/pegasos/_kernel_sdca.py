@@ -10,7 +10,8 @@ from . import _core
 from ._kernel_auto import KernelAscent
 from ._kernel_block import Block
 from ._kernel_cache import Index
-from ._kernel_problem import Journal, KernelProblem
+from ._kernel_journal import Journal
+from ._kernel_problem import KernelProblem
 from ._problem import Stop
 
 _ROWS = 256  # of a block, whose kernel rows are computed together

@@ -4,26 +4,18 @@ around it. A fit of 200 rows takes about a millisecond, most of it to validate a
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from ._kernel_block import Block
-from ._kernel_problem import Journal, Point
+from ._kernel_certificate import Certificate, rounding
+from ._kernel_journal import Journal
+from ._kernel_problem import Point
 from ._problem import Floats
 
 _MILLISECOND = 2.5e6  # multiplications, about
+_CALLS = 1.5e5  # what a polish costs beside its multiplications
 _STEPS = 4.0  # proximal steps that a polish takes, mostly
 _VALUE = 4.0  # what a kernel value costs beside its products, which are an eighth of a multiplication each
-
-
-class Certificate(NamedTuple):
-    """f(w), the dual value, what `Point.disagreement` says, and the objective of w = 0."""
-
-    objective: float
-    dual: float
-    disagreement: float
-    zero: float
 
 
 class Whole:
@@ -42,9 +34,11 @@ class Whole:
         block, problem = self.block, self.problem
         a, g = block.a.copy(), np.empty(len(block.a))
         b, *found = block.labelled.prove(block.K, problem.offset, block.p, a, g, self._plain, block.b)
-        objective, dual, disagreement, zero = (problem.lam * value for value in found)
-        point = Point(problem, self._of_all(a), self._of_all(g), b if problem.free_bias else 0.0)
-        return point, Certificate(objective, dual if problem.matrix.psd else np.nan, disagreement, zero)
+        objective, dual, disagreement = (problem.lam * value for value in found)
+        terms = block.labelled.longest_chain(len(a))
+        point = Point(problem, self._of_all(a), self._of_all(g), b, terms=terms, summed=b)
+        dual = dual if problem.matrix.psd else np.nan
+        return point, Certificate(objective, dual, disagreement, *rounding(point))
 
     def _of_all(self, values: Floats) -> Floats:
         if len(values) == self.problem.matrix.m:
@@ -64,7 +58,7 @@ class Whole:
         block, allowed = self.block, max(self._spent + self.block.work, share * _MILLISECOND)
         options = block.options(1e-16 * self.problem.at_zero)
         parts = (block.K, self.problem.offset, block.p, block.a, block.score)
-        if _STEPS * block.labelled.polish_cost(*parts, options) > allowed:
+        if _CALLS + _STEPS * block.labelled.polish_cost(*parts, options) > allowed:
             return False
         before, gap = (block.a.copy(), block.score.copy(), block.b), block.gap()
         options.budget, options.newton_first = allowed, True

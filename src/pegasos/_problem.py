@@ -177,9 +177,8 @@ class Stop:
     remember: bool = False  # hand back what a warm start needs
 
     def watch(self) -> _core.Watch:
-        started = time.perf_counter() - self.began
         return _core.Watch(
-            started=started,
+            started=time.perf_counter() - self.began,
             give_up=np.inf if self.max_time is None else self.max_time,
             polls_signals=get_ident() == main_thread().ident,
             stop=self.halt,
@@ -239,6 +238,7 @@ class Fit:
     error: BaseException | None = None
     memory: Memory | None = None
     operations: float = np.nan  # counted, where a solver does
+    rounding: float = 0.0  # what it may have done to the gap, which counts it
 
     @property
     def objective(self) -> float:

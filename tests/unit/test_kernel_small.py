@@ -16,7 +16,8 @@ from pegasos import _kernel_whole as kernel_whole
 from pegasos._kernel_auto import KernelAuto
 from pegasos._kernel_block import Block
 from pegasos._kernel_cache import touched
-from pegasos._kernel_problem import Journal
+from pegasos._kernel_journal import Journal
+from pegasos._rows import make_rows
 
 X, Y = rows(150, 3, seed=1)
 K = matrix("rbf", X)
@@ -146,7 +147,7 @@ def test_ctrl_c_in_native_code_keeps_what_was_learned():
 
 
 def test_somebody_is_told_every_second(capsys, monkeypatch):
-    monkeypatch.setattr("pegasos._kernel_problem._SILENCE", 0.0)
+    monkeypatch.setattr("pegasos._kernel_journal._SILENCE", 0.0)
     model = classifier("rbf", lam=1e-3, verbose=1, cache_mb=1).fit(*rows(1200, 5, seed=4))
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) > len(model.history_["gap"]) + 1
@@ -188,6 +189,14 @@ def test_native_blocks_are_checked_at_the_border():
     options = _core.Labelled.Options(False, 0.0, 1.0, 0.0)
     with pytest.raises(ValueError, match="different lengths"):
         labelled.prove(np.eye(3), 0.0, np.ones(3), np.zeros(2), np.zeros(3), options, 0.0)
+    terms = _core.Labelled.RoundingTerms(1.0, 0.0, 0.0, 3, False, False)
+    lines, three = np.ones((2, 3)), np.ones(3)
+    with pytest.raises(ValueError, match="different lengths"):
+        labelled.rounding(three, three, three, np.ones(2), three, lines, lines, terms)
+    with pytest.raises(ValueError, match="different lengths"):
+        labelled.rounding(three, three, three, three, three, lines, np.ones((1, 3)), terms)
+    with pytest.raises(ValueError, match="unknown kind"):
+        _core.pair_sums(make_rows(lines, training=True), make_rows(lines, training=True), "cubed")
     with pytest.raises(ValueError, match="square"):
         labelled.polish_cost(np.ones((3, 2)), 0.0, np.ones(3), np.zeros(3), np.zeros(3), options)
 

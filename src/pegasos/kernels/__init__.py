@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._base import Kernel, Rows, dense
+from ._base import UNIT, Kernel, Rows, dense
 from ._callable import CallableKernel
 from ._parameters import Parameters, resolve
 
-__all__ = ["Kernel", "Parameters", "Rows", "dense", "make", "names"]
+__all__ = ["UNIT", "Kernel", "Parameters", "Rows", "dense", "make", "names"]
 
 
 @cache
@@ -43,4 +43,6 @@ def make(given: Any, parameters: Parameters, X: Any, s: NDArray[np.float64] | No
         known = " or ".join(repr(name) for name in names())
         raise ValueError(f"kernel must be {known}, or a function of two blocks of rows, got {given!r}.")
     kind = _named()[given]
-    return kind(resolve(parameters, X, s, kind.takes, kind.extra))
+    kernel = kind(resolve(parameters, X, s, kind.takes, kind.extra))
+    kernel.learn(X)
+    return kernel

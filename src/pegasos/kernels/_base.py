@@ -16,6 +16,9 @@ from .._rows import make_rows
 from ._parameters import Parameters
 
 Block = NDArray[Any]
+Floats = NDArray[np.float64]
+Errors = tuple[Floats, Floats]
+UNIT = 2.0**-53  # the largest relative error of one operation in float64
 TYPICAL = 5e-9  # error of a float32 sum of products, relative to the largest it can be
 _SHOWS = 1e-3  # an error of an exponent that shows in the value
 _TAME = 1e150  # its square is finite
@@ -71,13 +74,30 @@ class Kernel:
         """Rows with the facts that `block` needs."""
         return Rows(X)
 
+    def learn(self, X: Any) -> None:
+        """Look at the training rows, once, before anything else."""
+
+    def placed(self, X: Any) -> Any:
+        """Rows as they enter the formula: relative to a centre, where that saves digits and changes nothing else."""
+        return X
+
     def exact(self, X: Any, index: NDArray[np.intp]) -> Rows:
         """Some rows of X, prepared in float64."""
-        return self.prepare(X[index].astype(np.float64))
+        return self.prepare(self.placed(X[index]).astype(np.float64))
+
+    def errors(self, A: Rows) -> Errors:
+        """How wrong float64 values can be: |computed - true| of rows i and j is at most sum_k left_ki right_kj.
+        docs/kernels.md derives them. Here: what is given is right, but for its last digits.
+        """
+        return proportional(4.0, np.sqrt(np.abs(self.diagonal(A))))
 
     def block(self, A: Rows, B: Rows) -> Block:
         """A new array with k of every row of A (lines) and every row of B (columns), in their dtype."""
         raise NotImplementedError
+
+    def given(self, A: Rows, index: NDArray[np.intp]) -> Block | None:
+        """K of some rows with each other if it lies in memory as it is, to be read only."""
+        return None
 
     def diagonal(self, A: Rows) -> Block:
         """k of every row with itself."""
@@ -125,6 +145,17 @@ def _tame(X: Any) -> bool:
 
 def _kind(X: Any) -> tuple[Any, Any]:
     return X.dtype, X.indices.dtype
+
+
+def proportional(units: float, lengths: Floats) -> Errors:
+    """Errors of so many units in the last place of lengths_i lengths_j; 1e-145: what underflow can do."""
+    each = (float(np.sqrt(units * UNIT)) * (lengths + 1e-145))[None, :]
+    return each, each
+
+
+def terms(X: Any) -> int:
+    """The most products that are added up for a pair of rows."""
+    return int(np.diff(X.indptr).max(initial=0)) if sp.issparse(X) else int(X.shape[1])
 
 
 def square_norms(X: Any) -> Block:

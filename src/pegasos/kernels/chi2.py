@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ._base import Block, Kernel, Rows
-from .laplacian import falling, rounding
+from ._base import Block, Errors, Kernel, Rows
+from .laplacian import falling, falling_errors, rounding
 
 
 class Chi2(Kernel):
@@ -39,6 +39,9 @@ class Chi2(Kernel):
 
     def coarseness(self, X: Any) -> float:
         return rounding(X, self.p.gamma)
+
+    def errors(self, A: Rows) -> Errors:
+        return falling_errors(A)
 
     def is_psd(self, X: Any) -> bool:
         values = X.data if sp.issparse(X) else X

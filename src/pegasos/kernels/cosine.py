@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ._base import TYPICAL, Block, Kernel, Rows, peak, products, square_norms
+from ._base import TYPICAL, Block, Errors, Kernel, Rows, peak, products, proportional, square_norms, terms
 
 
 def _inverse(squares: Block) -> Block:
@@ -36,6 +36,9 @@ class Cosine(Kernel):
         with np.errstate(divide="ignore", over="ignore"):
             shortest = peak(X, lambda rows: _inverse(square_norms(rows)))
         return TYPICAL if shortest < 1e30 else np.inf
+
+    def errors(self, A: Rows) -> Errors:
+        return proportional(2 * terms(A.X) + 12, np.ones(len(A)))
 
     def is_psd(self, X: Any) -> bool:
         return True

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ._base import Block, Kernel, Rows, products, square_norms
+import numpy as np
+
+from ._base import Block, Errors, Kernel, Rows, products, proportional, square_norms, terms
 
 
 class Linear(Kernel):
@@ -18,6 +20,9 @@ class Linear(Kernel):
 
     def diagonal(self, A: Rows) -> Block:
         return square_norms(A.X)
+
+    def errors(self, A: Rows) -> Errors:
+        return proportional(terms(A.X) + 2, np.sqrt(square_norms(A.X)))
 
     def is_psd(self, X: Any) -> bool:
         return True

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ._base import Block, Kernel, Rows, plain, products
+from ._base import Block, Errors, Kernel, Rows, plain, products, proportional, square_norms, terms
 
 _PRODUCTS = 32  # up to this degree
 
@@ -37,6 +37,12 @@ class Poly(Kernel):
 
     def coarseness(self, X: Any) -> float:
         return super().coarseness(X) if plain(self.p.gamma) else np.inf
+
+    def errors(self, A: Rows) -> Errors:
+        """Of gamma <x, z> + coef0 relative to the most it can be, once for every factor of the power, and its own."""
+        with np.errstate(over="ignore"):
+            most = np.power(self.p.gamma * square_norms(A.X) + abs(self.p.coef0), self.p.degree / 2)
+        return proportional(1.1 * (self.p.degree * (terms(A.X) + 5) + 5), most)
 
     def is_psd(self, X: Any) -> bool:
         """A sum of products of inner products with positive factors; a fractional power need not be one."""

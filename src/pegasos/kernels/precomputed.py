@@ -52,6 +52,10 @@ class Precomputed(Kernel):
         lines, columns = _span(A.numbers()), _span(B.numbers())
         return np.array(dense(A.X[lines][:, columns]), order="C")
 
+    def given(self, A: Rows, index: NDArray[np.intp]) -> Block | None:
+        span = _span(index)
+        return A.X[span, span] if isinstance(A.X, np.ndarray) and isinstance(span, slice) else None
+
     def diagonal(self, A: Rows) -> Block:
         return np.asarray(A.X.diagonal(), dtype=np.float64)
 

@@ -1,0 +1,202 @@
+"""Random kernel problems, near and far from zero, of any scale, cut and interrupted: is every claim of a fit true?
+
+`python tests/claims/kernel_campaign.py 10000` runs so many, and prints those of which a claim is false.
+"""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+from unittest import mock
+
+import numpy as np
+import scipy.sparse as sp
+from kernel_truth import LD, Truth, kernel_values
+
+from pegasos import SDCA, Auto, KernelPegasosClassifier, KernelPegasosRegressor, Pegasos, _kernel_journal, _kernel_model
+
+KERNELS = ("rbf", "linear", "laplacian", "poly", "cosine", "chi2", "precomputed")
+CLASSIFICATION = ("hinge", "squared_hinge", "log")
+REGRESSION = ("epsilon_insensitive", "squared_epsilon_insensitive")
+SOLVERS = {"auto": Auto, "sdca": SDCA, "pegasos": Pegasos}
+OUTCOMES = ("true", "refused", "not a number")
+
+
+@dataclass(frozen=True)
+class Case:
+    """One random problem with its estimator's parameters."""
+
+    number: int
+    X: Any
+    y: Any
+    s: Any
+    params: dict[str, Any]
+    how: str  # whole, cut, interrupted, warm
+    coarse: bool
+
+    def __str__(self) -> str:
+        said = {key: value for key, value in self.params.items() if key not in ("random_state", "kernel_params")}
+        return f"case {self.number}: {self.X.shape} {self.how} coarse={self.coarse} weights={self.s is not None} {said}"
+
+
+def random_case(number: int) -> Case:
+    rng = np.random.default_rng([15, number])
+    m, d = int(rng.integers(6, 41)), int(rng.integers(1, 7))
+    kernel, bias = str(rng.choice(KERNELS)), str(rng.choice(["none", "regularized", "free"]))
+    loss = str(rng.choice(CLASSIFICATION + REGRESSION))
+    scale = 10.0 ** rng.uniform(-30, 30) if rng.random() < 0.3 else 1.0
+    offset = 10.0 ** rng.uniform(0, 8) if rng.random() < 0.5 else 0.0
+    Z = rng.normal(size=(m, d)) if rng.random() < 0.8 else rng.standard_cauchy(size=(m, d))
+    X = scale * (np.abs(Z) + offset if kernel == "chi2" else Z + offset * rng.choice([-1, 1, 0.5], size=d))
+    side = Z[:, 0] + rng.normal(size=m)
+    y = np.where(side > np.median(side), 1, -1) if loss in CLASSIFICATION else side * 10.0 ** rng.uniform(-3, 5)
+    spread = float(((X - X.mean(axis=0)) ** 2).sum(axis=1).mean()) or 1.0
+    gamma = 10.0 ** rng.uniform(-2, 1) / (spread if kernel == "rbf" else np.sqrt(spread))
+    if kernel == "poly":
+        gamma = 10.0 ** rng.uniform(-2, 1) / float((X**2).sum(axis=1).max() or 1.0)
+    lam = 10.0 ** rng.uniform(-8, 1)
+    if kernel == "linear" and rng.random() < 0.7:
+        lam *= float((X**2).sum(axis=1).max()) or 1.0
+    if kernel == "precomputed":
+        X, kind = kernel_values("rbf", Z, 0.5).astype(np.float64), 0
+    else:
+        kind = rng.choice(3, p=[0.7, 0.15, 0.15])
+    if kind == 1 and scale == 1.0:
+        X = X.astype(np.float32)
+    elif kind == 2:
+        X = sp.csr_matrix(np.where(rng.random(X.shape) < 0.7, X, 0.0))
+    s = None
+    if rng.random() < 0.5:
+        s = 10.0 ** rng.uniform(-12, 12, size=m) if rng.random() < 0.5 else rng.uniform(size=m)
+    solver = str(rng.choice(list(SOLVERS), p=[0.6, 0.2, 0.2]))
+    params = {"kernel": kernel, "bias": bias, "loss": loss, "lam": lam, "gamma": gamma, "degree": 2, "coef0": 1.0}
+    params |= {"solver": SOLVERS[solver](), "tol": 10.0 ** rng.uniform(-8, -1), "random_state": 0, "max_epochs": 200}
+    if kernel == "precomputed":
+        params["kernel_params"] = {"psd": True}
+    if loss in REGRESSION:
+        params["epsilon"] = 0.1 * float(np.abs(y).mean()) * rng.random()
+    if loss in CLASSIFICATION and rng.random() < 0.2:  # three classes
+        y = np.argsort(np.argsort(side)) % 3 if rng.random() < 0.5 else np.digitize(side, np.quantile(side, [0.3, 0.8]))
+        params["multi_class"] = str(rng.choice(["ovr", "ovo"]))
+    how = str(rng.choice(["whole", "cut", "interrupted", "warm"], p=[0.55, 0.15, 0.15, 0.15]))
+    if how == "cut":
+        limits = {"max_epochs": float(rng.uniform(0.5, 10)), "max_time": 10.0 ** rng.uniform(-4, -2)}
+        name = str(rng.choice(list(limits)))
+        params[name] = limits[name]
+    return Case(number, X, y, s, params, how, coarse=rng.random() < 0.15)
+
+
+def fitted(case: Case) -> Any:
+    """The model, or None where the fit is refused."""
+    kind = KernelPegasosClassifier if case.params["loss"] in CLASSIFICATION else KernelPegasosRegressor
+    model = kind(**case.params, warm_start=case.how == "warm")
+    rng = np.random.default_rng(case.number)
+    left, usual = [int(rng.integers(1, 12))], _kernel_journal.Journal.poll
+
+    def poll(journal: Any) -> None:
+        left[0] -= 1
+        if case.how == "interrupted" and left[0] == 0:
+            raise KeyboardInterrupt
+        usual(journal)
+
+    few = 3 if case.coarse else 2000
+    with (
+        warnings.catch_warnings(),
+        mock.patch.object(_kernel_model, "_EXACT", few),
+        mock.patch.object(_kernel_journal.Journal, "poll", poll),
+    ):
+        warnings.simplefilter("ignore")
+        try:
+            if case.how == "warm":
+                other = SOLVERS[str(rng.choice(list(SOLVERS)))]()
+                model.set_params(lam=case.params["lam"] * 10.0 ** rng.uniform(-4, 4), solver=other, max_epochs=20)
+                model.fit(case.X, case.y, sample_weight=case.s)
+                model.set_params(**case.params)
+            model.fit(case.X, case.y, sample_weight=case.s)
+        except KeyboardInterrupt:
+            pass
+        except ValueError as refused:
+            if "not finite" in str(refused) or "overflow" in str(refused) or "curvature" in str(refused):
+                return None
+            raise
+    return model
+
+
+def truths_of(case: Case, model: Any) -> Iterator[tuple[Truth, Any, Any]]:
+    """Every problem that was solved, with the coefficients and the bias of its model."""
+    X = case.X.toarray() if sp.issparse(case.X) else np.asarray(case.X)
+    K = kernel_values(case.params["kernel"], X, model._fitted_kernel.p.gamma)
+    s = (np.ones(len(case.y)) if case.s is None else case.s).astype(LD)
+    c = np.zeros((len(model.dual_coef_), len(case.y)))
+    c[:, model.support_] = model.dual_coef_
+    every = np.arange(len(case.y))
+    problems = [(every, case.y.astype(LD))]
+    if "multi_class" in case.params:
+        problems = [(every, np.where(case.y == k, LD(1), LD(-1))) for k in range(3)]
+        if case.params["multi_class"] == "ovo":
+            pairs = [np.flatnonzero(case.y != k) for k in (2, 1, 0)]
+            problems = [(rows, np.where(case.y[rows] == case.y[rows].max(), LD(1), LD(-1))) for rows in pairs]
+    for i, (rows, y) in enumerate(problems):
+        share = s[rows].sum() / s.sum()
+        parts = (y, s[rows] / s[rows].sum(), LD(case.params["lam"]) / share, case.params["loss"], case.params["bias"])
+        truth = Truth(K[np.ix_(rows, rows)], *parts, case.params.get("epsilon", 0.0))
+        yield truth, c[i, rows], model.intercept_[i]
+
+
+def judge(case: Case) -> tuple[str, bool]:
+    """Which claim is false, or how it went; and whether the optimum was known well enough to catch it."""
+    model = fitted(case)
+    if model is None:
+        return "refused", False
+    said = [_judge_one(case, model, i, *one) for i, one in enumerate(truths_of(case, model))]
+    return next((one for one in said if one[0] not in OUTCOMES), said[0])
+
+
+def _judge_one(case: Case, model: Any, which: int, truth: Truth, c: Any, b: Any) -> tuple[str, bool]:
+    objective, gap = (float(np.atleast_1d(each)[which]) for each in (model.objective_, model.gap_))
+    f, zero = truth.value(c, b), truth.value(np.zeros(len(c)), 0)
+    if not abs(f) < 1e300:  # what diverges says so: it has not converged
+        return ("not a number" if not model.converged_ else "converged, but f is no number"), False
+    if np.isnan(objective):
+        return ("true" if case.how == "interrupted" else "no objective"), False
+    best, slack = min(f, truth.optimum()), 1e-16 * (abs(f) + zero)
+    duals = model.history_["dual"]
+    if "multi_class" in case.params:
+        names = list(dict.fromkeys(model.history_["class"]))
+        duals = duals[model.history_["class"] == names[which]] if len(names) > which else duals[:0]
+    wrong = [
+        (abs(objective - f) > np.fmin(model._rounding, gap) + slack, f"objective_ {objective:.17g}"),
+        ((duals > best + slack).any(), f"a bound of {duals.max(initial=0.0):.17g}"),
+        (f - best > gap + slack, f"gap_ {gap:.3g}"),
+        (model.converged_ and f - best > model.tol * zero + slack, "converged_"),
+        (model.converged_ and not gap <= model.tol * zero + slack, f"converged_ with a gap_ of {gap:.3g}"),
+    ]
+    for is_so, what in wrong:
+        if is_so:
+            known = f"f = {float(f):.17g}, {float(f - best):.3g} above another model, rounding {model._rounding:.3g}"
+            return f"{what}, but {known}", True
+    return "true", bool(f - best < 1e-6 * zero or gap > 10 * (f - best))
+
+
+def campaign(first: int, count: int) -> tuple[list[str], int]:
+    """What was false, and how many fits had a proof."""
+    wrong, proven = [], 0
+    for number in range(first, first + count):
+        case = random_case(number)
+        said, sharp = judge(case)
+        proven += sharp
+        if said not in OUTCOMES:
+            wrong.append(f"{case}\n    {said}")
+    return wrong, proven
+
+
+if __name__ == "__main__":
+    total = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
+    start = int(sys.argv[2]) if len(sys.argv) > 2 else 0
+    false, sharp = campaign(start, total)
+    print("\n".join(false))
+    print(f"{total} kernel problems, {sharp} with a proof that could be checked, {len(false)} false claims")
+    sys.exit(bool(false))
