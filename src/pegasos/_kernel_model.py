@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import warnings
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -11,9 +10,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from . import _core, kernels
+from ._caller import user_level
 from ._kernel_auto import KernelAuto
 from ._kernel_blas import single_blas
 from ._kernel_matrix import KernelMatrix, no_poll
@@ -23,11 +23,11 @@ from ._kernel_problem import KernelProblem
 from ._kernel_sdca import KernelSDCA
 from ._kernel_tiles import Look, each_piece
 from ._labels import refuse_missing
-from ._model import _FORMAT, LinearModel, _caller, _seed
+from ._model import LinearModel, _seed, _thread_count
 from ._pairs import pairs_of
 from ._problem import Fit, Floats, Problem, Start, Stop, solve_each
 from ._progress import Progress
-from ._rows import make_rows, sound
+from ._rows import make_rows, validated
 from ._rules import Number, OneOf, Rule
 from .regression import PegasosRegressor
 from .solvers import SDCA, Pegasos, solver_of
@@ -67,7 +67,7 @@ class KernelModel(LinearModel):
     def _read_rows(self, X: Any, y: Any, reset: bool, numeric: bool = False) -> tuple[Any, _core.Rows, NDArray[Any]]:
         """X in an order that kernels can use, the same as native rows, and y."""
         refuse_missing(y)
-        X, y = validate_data(self, sound(X), y, reset=reset, multi_output=False, y_numeric=numeric, **_FORMAT)
+        X, y = validated(self, X, y, reset=reset, multi_output=False, y_numeric=numeric)
         rows = make_rows(X, training=True)
         return _tidy(X), rows, np.asarray(y)
 
@@ -81,7 +81,7 @@ class KernelModel(LinearModel):
         size = np.sort(np.bincount(problem.labels))[-2:].sum() if in_pairs else len(problem.labels)
         if size > _EXACT and self.tol >= kernel.coarseness(X) / (problem.lam * np.sqrt(problem.m)):
             dtype = np.float32
-        matrix = KernelMatrix(kernel, X, dtype, float(self.cache_mb), _threads(self.n_jobs))
+        matrix = KernelMatrix(kernel, X, dtype, float(self.cache_mb), _thread_count(self.n_jobs))
         with np.errstate(over="ignore"):
             if not np.isfinite(matrix.diagonal.max() * problem.largest_share**2 / problem.lam):
                 raise ValueError(
@@ -184,12 +184,12 @@ class KernelModel(LinearModel):
             warnings.warn(
                 f"not {said}. Raise max_epochs={self.max_epochs}, raise tol, or use another kernel.",
                 ConvergenceWarning,
-                stacklevel=_caller(),
+                stacklevel=user_level(),
             )
 
     def _scores(self, X: Any) -> Floats:
         check_is_fitted(self)
-        X = validate_data(self, sound(X), reset=False, **_FORMAT)
+        X = validated(self, X, reset=False)
         make_rows(X, training=False)  # refuses what is not a finite number
         kernel = self._fitted_kernel
         looked_up = kernel.name == "precomputed"  # values as they are, only the sums are ours
@@ -206,7 +206,7 @@ class KernelModel(LinearModel):
                 mine[:, scores] += kernel.block(some, support.take(index)) @ factors[index][:, scores]
 
         with single_blas():
-            each_piece(X.shape[0], 512, _threads(self.n_jobs), piece, lambda: None)
+            each_piece(X.shape[0], 512, _thread_count(self.n_jobs), piece, lambda: None)
         return out
 
     def _accurate(self, X: Any) -> Any:
@@ -240,9 +240,3 @@ def _check_square(X: Any) -> None:
                 f"the kernel matrix is not symmetric: entry ({i + line}, {i + j}) is {lines[line, j]:g}, entry "
                 f"({i + j}, {i + line}) is {columns[j, line]:g}."
             )
-
-
-def _threads(n_jobs: int | None) -> int:
-    """All cores that this process may use unless told otherwise, as BLAS would."""
-    every = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return every if n_jobs is None else n_jobs if n_jobs > 0 else max(1, every + 1 + n_jobs)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
 from dataclasses import replace
 from typing import Any, ClassVar, Self
@@ -12,18 +11,17 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from . import _core
+from ._caller import user_level
 from ._labels import refuse_missing
 from ._own_loss import Loss
 from ._problem import Fit, Floats, Problem, Start, Stop, solve_each
 from ._progress import CallbackSupportMixin, Progress
-from ._rows import make_rows, sound
+from ._rows import make_rows, validated
 from ._rules import Rule, check
 from .solvers import Auto, Pegasos, solver_of
-
-_FORMAT = {"accept_sparse": "csr", "dtype": [np.float64, np.float32], "order": "C", "ensure_all_finite": False}
 
 _MOST_THREADS = 64  # more than there are cores, only if somebody asks for it
 
@@ -62,12 +60,12 @@ class LinearModel(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]  #
 
     def _read(self, X: Any, y: Any, reset: bool, numeric: bool = False) -> tuple[_core.Rows, NDArray[Any]]:
         refuse_missing(y)
-        X, y = validate_data(self, sound(X), y, reset=reset, multi_output=False, y_numeric=numeric, **_FORMAT)
+        X, y = validated(self, X, y, reset=reset, multi_output=False, y_numeric=numeric)
         return make_rows(X, training=True, threads=_thread_count(self.n_jobs)), np.asarray(y)
 
     def _scores(self, X: Any) -> Floats:
         check_is_fitted(self)
-        rows = make_rows(validate_data(self, sound(X), reset=False, **_FORMAT), training=False)
+        rows = make_rows(validated(self, X, reset=False), training=False)
         scores: Floats = _core.scores(rows, self._weights())
         return scores
 
@@ -177,7 +175,7 @@ class LinearModel(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]  #
                 f"not converged{which}: the objective is {said}. {self._advice()}, raise tol, or scale {scaled} "
                 f"(StandardScaler, Normalizer).{note}",
                 ConvergenceWarning,
-                stacklevel=_caller(),
+                stacklevel=user_level(),
             )
 
 
@@ -187,14 +185,6 @@ def _rare_note(gaps: Floats, constants: Floats) -> str:
     if not large.any():
         return ""
     return f" Note: a mere constant reaches {constants[large].min():.3g}, and the gap is more than a tenth of that."
-
-
-def _caller() -> int:
-    """The stack level of the first frame outside pegasos and scikit-learn: the user's line, for warnings."""
-    frame, level = sys._getframe(1), 1
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] in ("pegasos", "sklearn"):
-        frame, level = frame.f_back, level + 1
-    return level
 
 
 def _seed(random_state: Any) -> int:

@@ -8,16 +8,14 @@ from threading import Lock
 from typing import Any
 
 from ._problem import Report
+from ._typed import P, R, with_callbacks
 
 try:  # scikit-learn 1.9 and newer
-    from sklearn.callback import CallbackSupportMixin, with_callbacks
+    from sklearn.callback import CallbackSupportMixin
 except ImportError:
 
     class CallbackSupportMixin:  # type: ignore[no-redef]  # only where the import failed
         """Stands in for scikit-learn's where there is none."""
-
-    def with_callbacks(method: Any) -> Any:
-        return method
 
 
 __all__ = ["CallbackSupportMixin", "Progress", "all_or_nothing", "with_callbacks"]
@@ -25,15 +23,15 @@ __all__ = ["CallbackSupportMixin", "Progress", "all_or_nothing", "with_callbacks
 _INPUT = ("n_features_in_", "feature_names_in_")
 
 
-def all_or_nothing(method: Any) -> Any:
+def all_or_nothing(method: Callable[P, R]) -> Callable[P, R]:
     """A fit that is refused leaves what is known of the features as it was: the model of an earlier fit still works."""
 
     @wraps(method)
-    def fit(self: Any, *args: Any, **kwargs: Any) -> Any:
-        known = vars(self)
+    def fit(*args: P.args, **kwargs: P.kwargs) -> R:
+        known = vars(args[0])  # of the estimator
         before, fitted = {name: known[name] for name in _INPUT if name in known}, known.get("history_")
         try:
-            return method(self, *args, **kwargs)
+            return method(*args, **kwargs)
         except BaseException:
             if known.get("history_") is fitted:  # else it was interrupted, and the model is a new one
                 for name in _INPUT:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 
 import numpy as np
 
 from . import _core, losses
+from ._caller import user_level
 from ._own_loss import Loss
 from ._problem import Fit, Floats, Problem, Stop
+
+_WORSE = 0.1  # of the zero model's loss: a model that much worse than a constant is none
 
 
 def median(y: Floats, s: Floats | None) -> float:
@@ -40,6 +44,27 @@ def check_targets(problem: Problem) -> None:
     raise ValueError(
         f"y is too large in row {row}: with numbers like {y[row] + problem.centre:.3g} the loss "
         f"{problem.loss!r} overflows. Scale y down, e.g. with TransformedTargetRegressor and a StandardScaler."
+    )
+
+
+def warn_far_from_zero(problem: Problem, least: float) -> None:
+    """Say so where a mere constant beats any model, all of which cost `least` at least, because its bias is penalised,
+    or not there, and y far from zero.
+    """
+    if problem.free_bias or isinstance(problem.loss, Loss) or not np.isfinite(least):
+        return
+    constant = problem.native().best_constant()
+    if least <= constant:
+        return
+    values = losses.REGRESSION[problem.loss].value(np.zeros_like(problem.labels), problem.labels, problem.parameter)
+    if least <= constant + _WORSE * float(np.average(values, weights=problem.weights.s)):
+        return
+    middle = median(problem.labels, problem.weights.s)
+    warnings.warn(
+        f"no model is as good as a mere constant: the minimum is at least {least:.3g}, the median of y, "
+        f"{middle:.4g}, without a penalty has {constant:.3g}. y is far from zero for bias={problem.bias!r}. Use "
+        "bias='free', which does not penalise b, or centre y (TransformedTargetRegressor).",
+        stacklevel=user_level(),
     )
 
 

@@ -7,11 +7,10 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClassifierMixin
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from . import losses
+from ._answers import Answers
 from ._costs import costs_of
 from ._kernel_model import RULES, KernelModel
 from ._labels import check_classes, encode
@@ -20,10 +19,9 @@ from ._problem import Floats, Problem, Weights
 from ._progress import all_or_nothing, with_callbacks
 from ._rules import OneOf
 from ._weights import row_weights
-from .linear import PegasosClassifier, _has_chances
 
 
-class KernelPegasosClassifier(ClassifierMixin, KernelModel):  # type: ignore[misc]  # no type hints there
+class KernelPegasosClassifier(Answers, KernelModel):  # type: ignore[misc]  # no type hints there
     """Support vector machine with a kernel, with a bound on how far from the optimum it can be.
 
     Minimises ``lam/2 ||w||^2 + mean_i loss(<w, phi(x_i)> + b, y_i)`` where ``<phi(x), phi(z)> = k(x, z)``.
@@ -71,7 +69,7 @@ class KernelPegasosClassifier(ClassifierMixin, KernelModel):  # type: ignore[mis
     warm_start : bool, default=False
         Whether `fit` goes on from the last one, on the same rows. `lam` and other parameters may have changed.
     n_jobs : int or None, default=None
-        Threads; None and -1 for all cores. The model does not depend on it.
+        Threads; None for one, -1 for all cores. The model does not depend on it.
     random_state : int, RandomState or None, default=None
         Seed of the order of the rows.
     verbose : int, default=0
@@ -164,7 +162,7 @@ class KernelPegasosClassifier(ClassifierMixin, KernelModel):  # type: ignore[mis
         self.random_state = random_state
         self.verbose = verbose
 
-    @with_callbacks  # type: ignore[untyped-decorator]  # no type hints there
+    @with_callbacks
     @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train on X and y.
@@ -192,7 +190,7 @@ class KernelPegasosClassifier(ClassifierMixin, KernelModel):  # type: ignore[mis
             )
         weights = Weights.of(row_weights(sample_weight, self.class_weight, classes, codes), len(codes))
         check_classes(classes, codes, weights.listed)
-        costs_of(self, len(classes))  # refuses any: these losses have none
+        costs_of(self, classes)  # refuses any: these losses have none
         plain = Problem(rows, codes, weights, float(self.lam), self.loss, self.bias)
         in_pairs = len(classes) if self.multi_class == "ovo" and len(classes) > 2 else 0
         problem = self._with_kernel(plain, X, in_pairs)
@@ -216,8 +214,7 @@ class KernelPegasosClassifier(ClassifierMixin, KernelModel):  # type: ignore[mis
         check_is_fitted(self)
         if self._in_pairs:
             return class_scores(self._scores(X), len(self.classes_))
-        scores: Floats = PegasosClassifier.decision_function(self, X)
-        return scores
+        return super().decision_function(X)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The class of each row; with multi_class="ovo" the one that wins most pairs, the first of those if several.
@@ -230,16 +227,4 @@ class KernelPegasosClassifier(ClassifierMixin, KernelModel):  # type: ignore[mis
         if self._in_pairs:
             winners: NDArray[Any] = self.classes_[votes(self._scores(X), len(self.classes_)).argmax(axis=1)]
             return winners
-        labels: NDArray[Any] = PegasosClassifier.predict(self, X)
-        return labels
-
-    @available_if(lambda self: _has_chances(self) and self.multi_class == "ovr")  # type: ignore[untyped-decorator]  # no type hints there
-    def predict_proba(self, X: Any) -> Floats:
-        """The chance of each class, for loss="log" and multi_class="ovr".
-
-        Returns
-        -------
-        chances : ndarray of shape (n_rows, n_classes)
-        """
-        chances: Floats = PegasosClassifier.predict_proba(self, X)
-        return chances
+        return super().predict(X)

@@ -14,6 +14,7 @@ from ._kernel_model import RULES, KernelModel
 from ._problem import Problem, Weights
 from ._progress import all_or_nothing, with_callbacks
 from ._rules import Number, OneOf
+from ._targets import warn_far_from_zero
 from ._weights import row_weights
 
 
@@ -102,7 +103,7 @@ class KernelPegasosRegressor(RegressorMixin, KernelModel):  # type: ignore[misc]
         self.random_state = random_state
         self.verbose = verbose
 
-    @with_callbacks  # type: ignore[untyped-decorator]  # no type hints there
+    @with_callbacks
     @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train on X and the numbers y.
@@ -127,6 +128,7 @@ class KernelPegasosRegressor(RegressorMixin, KernelModel):  # type: ignore[misc]
         plain = Problem(rows, numbers, weights, float(self.lam), self.loss, self.bias, parameter=float(self.epsilon))
         problem = self._with_kernel(plain, X)
         self._keep(X, problem, self._solve_kernel(problem, [""], stop), np.empty(0), stop)
+        warn_far_from_zero(problem, self.dual_objective_)
         return self
 
     def predict(self, X: Any) -> NDArray[np.float64]:

@@ -12,7 +12,7 @@ from ._model import LinearModel
 from ._problem import Floats, Problem, Stop, Weights
 from ._progress import all_or_nothing, with_callbacks
 from ._rules import LAM, Flag, Integer, Level, LossNamed, Number, OneOf, OrNone
-from ._targets import check_targets, median, minus, with_rounded_bias
+from ._targets import check_targets, median, minus, warn_far_from_zero, with_rounded_bias
 from ._weights import row_weights
 
 
@@ -43,7 +43,7 @@ class PegasosRegressor(RegressorMixin, LinearModel):  # type: ignore[misc]
     warm_start : bool, default=False
         Whether `fit` goes on from the current weights and step number.
     n_jobs : int or None, default=None
-        Threads; -1 for all cores. The model does not depend on it.
+        Threads; None for one, -1 for all cores. The model does not depend on it.
     random_state : int, RandomState or None, default=None
         Seed of the order of the rows.
     verbose : int, default=0
@@ -74,7 +74,7 @@ class PegasosRegressor(RegressorMixin, LinearModel):  # type: ignore[misc]
         "epsilon": Number(0.0),
         "bias": OneOf(("regularized", "free", "none")),
         "tol": Number(0.0),
-        "max_epochs": Number(0.0, above=True),
+        "max_epochs": Number(0.0),
         "max_time": OrNone(Number(0.0, above=True)),
         "warm_start": Flag(),
         "n_jobs": OrNone(Integer(None)),
@@ -109,7 +109,7 @@ class PegasosRegressor(RegressorMixin, LinearModel):  # type: ignore[misc]
         self.random_state = random_state
         self.verbose = verbose
 
-    @with_callbacks  # type: ignore[untyped-decorator]
+    @with_callbacks
     @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train on X and the numbers y.
@@ -129,7 +129,7 @@ class PegasosRegressor(RegressorMixin, LinearModel):  # type: ignore[misc]
         """
         return self._train(X, y, sample_weight, self._stop(), bool(self.warm_start) and hasattr(self, "coef_"))
 
-    @with_callbacks  # type: ignore[untyped-decorator]
+    @with_callbacks
     @all_or_nothing
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Make one pass of Pegasos steps over the given rows, going on from the current weights; `gap_` becomes NaN.
@@ -180,6 +180,8 @@ class PegasosRegressor(RegressorMixin, LinearModel):  # type: ignore[misc]
         fits = [with_rounded_bias(problem, fit, stop) for fit in self._solve(problem, [""], stop, goes_on)]
         self._centre = centre
         self._set(problem, fits, np.empty(0), stop)
+        if not stop.one_pass:
+            warn_far_from_zero(problem, self.dual_objective_)
         return self
 
     def _centre_of(self, numbers: Floats, weights: Weights, same: bool) -> float:
