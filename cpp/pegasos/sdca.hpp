@@ -45,7 +45,13 @@ class DualSolver {
             inner_, loss, bias_penalty(), options, state, proofs_, meter_, team, watch,
             [this](std::span<const double> w, std::span<const double> a) { return certify_now(w, a); },
             [this](std::span<double> w) { recentre(w); }) {
-    if (p_.free_bias) inner_.offset = state.w.back();
+    if (p_.free_bias && is_joint<L>) {
+      const auto b = biases(blocks_of(loss), state.w);
+      centres_.assign(b.begin(), b.end());
+      inner_.offsets = centres_;
+    } else if (p_.free_bias) {
+      inner_.offset = state.w.back();
+    }
   }
 
   template <class Report>
@@ -141,15 +147,31 @@ class DualSolver {
 
   // The current b is the next centre; w is of the inner problem.
   void recentre(std::span<double> w) {
-    inner_.offset += inner_.rows.bias * w.back();
-    w.back() = 0;
+    if constexpr (is_joint<L>) {
+      with_bias(w);
+      std::copy(w.end() - width(), w.end(), centres_.begin());
+      std::fill(w.end() - width(), w.end(), 0.0);
+    } else {
+      inner_.offset += inner_.rows.bias * w.back();
+      w.back() = 0;
+    }
+  }
+
+  // w of the inner problem to that of the whole one, in place.
+  void with_bias(std::span<double> w) const {
+    const size_t first = w.size() - size_t(width());
+    for (size_t c = 0; c < size_t(width()); ++c)
+      w[first + c] = (is_joint<L> ? centres_[c] : inner_.offset) + inner_.rows.bias * w[first + c];
   }
 
   bool certify_now(std::span<const double> w, std::span<const double> a) {
     const auto look = [&](int64_t i, const double* score) { ascent_.look(i, score); };
     meter_.take(certificate_cost());
     certified_ = meter_.spent();
-    return proofs_.take(w, a, p_.free_bias ? std::span<double>() : std::span<double>(u_), look);
+    if (!p_.free_bias) return proofs_.take(w, a, u_, look);
+    std::vector<double> whole(w.begin(), w.end());
+    with_bias(whole);
+    return proofs_.take(whole, a, {}, look);
   }
 
   double full_epoch() const {
@@ -214,10 +236,10 @@ class DualSolver {
     const double zero = at_zero();
     if (zero < proofs_.objective()) {  // coordinate ascent has only made it worse: a fresh start is nearer
       std::fill(w.begin(), w.end(), 0.0);
+      forget_bias();
       const std::vector<double> nothing(state_.a.size());
       if (!certify_now(w, nothing)) return false;
       std::copy(nothing.begin(), nothing.end(), state_.a.begin());
-      inner_.offset = 0;
     }
     const double before = meter_.spent();
     const bool whole = second_order_.run(std::move(w), to_the_floor, p_.free_bias, zero, budget);
@@ -242,13 +264,19 @@ class DualSolver {
 
   void hand_out(std::span<const double> w) {
     std::copy(w.begin(), w.end(), state_.w.begin());
-    if (p_.free_bias) state_.w.back() = inner_.offset + inner_.rows.bias * w.back();
+    if (p_.free_bias) with_bias(state_.w);
+  }
+
+  void forget_bias() {
+    inner_.offset = 0;
+    std::fill(centres_.begin(), centres_.end(), 0.0);
   }
 
   // Far from the optimum w(a) may be worse than no model at all. The dual variables stay what they are.
   void not_above_zero() {
-    const double zero = p_.free_bias ? 0 : at_zero();
+    const double zero = p_.free_bias && !is_joint<L> ? 0 : at_zero();
     if (!o_.or_zero || fit_.converged || watch_.interrupted() || proofs_.objective() <= zero) return;
+    forget_bias();
     certify_now(std::vector<double>(u_.size(), 0.0), state_.a);
     proofs_.join_last();
   }
@@ -262,6 +290,7 @@ class DualSolver {
   Meter meter_;
   Switching switching_{meter_, L::smooth};
   Problem<Rows> inner_;
+  std::vector<double> centres_;  // of the biases of a joint loss
   std::vector<double> u_;
   DualAscent<Rows, L> ascent_;
   Descent<Rows, L> descent_;

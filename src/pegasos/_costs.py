@@ -20,10 +20,10 @@ def costs_of(estimator: Any, classes: NDArray[Any]) -> Floats | None:
         raise ValueError(f"costs are for loss='multiclass_hinge'; with loss={loss!r} set costs=None.")
     if not isinstance(loss, str) or loss not in losses.JOINT:
         return None
-    if bias not in ("regularized", "none"):
+    if bias not in ("regularized", "free", "none"):
         raise ValueError(
             f"bias={bias!r} is for one vector of weights; with loss={loss!r}, which has one a class, use "
-            "bias='regularized' or 'none'."
+            "bias='regularized', 'free' or 'none'."
         )
     if given is None:
         return 1.0 - np.eye(len(classes))

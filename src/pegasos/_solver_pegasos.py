@@ -211,6 +211,8 @@ class Pegasos(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type 
         c = 1.0 / (problem.lam * (counted + late)) if counted + late and plain else 1.0
         v = start.w / c if t else self._first(problem, seed)
         b = float(start.w[-1]) if problem.free_bias and t else 0.0
+        if problem.free_bias and t and problem.width > 1:
+            out[-problem.width :] = start.w[-problem.width :]  # of a joint loss: one a class, what was returned goes on
         iterate = run if run is not None and np.array_equal(run.out, start.w) else None
         if iterate is not None:  # go on with it, not with what was returned
             if plain:
@@ -220,7 +222,7 @@ class Pegasos(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type 
             if problem.free_bias and iterate.v[-1] == 0.0:  # b was apart from w then, too
                 b = iterate.b
         if problem.free_bias:
-            v[-1] = 0.0
+            v[-problem.width :] = 0.0
         if memory is not None and memory.dual is not None:
             counts += memory.dual * problem.per_dual(memory.lam) / c
         average = iterate if iterate is not None and averages and len(iterate.B) else None

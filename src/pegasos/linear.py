@@ -42,7 +42,8 @@ class PegasosClassifier(Answers, LinearModel):  # type: ignore[misc]
         suits it best, which stays off the minimum for small k however long it trains; or a search for b around fits
         with b held fixed, eight trials that share `max_epochs` (with T: trials of T steps each). All three end with the
         exact b over all rows, in `partial_fit` with the running one. "none" keeps b at 0. "batch" and "search" are for
-        the hinge; the losses that train all classes together take "regularized" and "none".
+        the hinge. The losses that train all classes together have one b a class, "regularized", "free" or "none"; with
+        "free" Pegasos returns the running ones.
     class_weight : dict, "balanced" or None, default=None
         Weight of each class, multiplied with `sample_weight`; 1 for classes that a dict does not name, and it may name
         some that are not in y. "balanced" gives every class the same total weight.
