@@ -47,6 +47,8 @@ style: $(VENV)/.installed $(VENV)/.test $(VENV)/.lint
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
 	$(PY) -m mypy
+	$(PY) -m mypy tests/types/user.py
+	$(VENV)/bin/pyright --pythonpath $(PY) --project tests/types
 	$(VENV)/bin/clang-format --dry-run --Werror $(CPP)
 
 format: $(VENV)/.lint

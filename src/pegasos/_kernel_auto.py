@@ -32,6 +32,7 @@ class KernelAscent:
     def solve(self, problem: KernelProblem, stop: Stop, start: Start, seed: int) -> Fit:
         journal = Journal(problem, stop)
         self.visits, self.point = 0, Point(problem, np.zeros(problem.matrix.m), np.zeros(problem.matrix.m))
+        journal.now = lambda: np.append(problem.p * self.point.a, self.point.bias)
         self.zero = -np.inf  # the objective of zero, or less
         error = 0.0  # of float32 kernel values
         try:

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
 from . import _core, kernels
 from ._caller import user_level
@@ -26,9 +26,10 @@ from ._labels import refuse_missing
 from ._model import LinearModel, _seed, _thread_count
 from ._pairs import pairs_of
 from ._problem import Fit, Floats, Problem, Start, Stop, solve_each
-from ._progress import Progress
+from ._progress import Progress, Told
 from ._rows import make_rows, validated
 from ._rules import Number, OneOf, Rule
+from ._targets import assert_numbers
 from .regression import PegasosRegressor
 from .solvers import SDCA, Pegasos, solver_of
 
@@ -67,9 +68,21 @@ class KernelModel(LinearModel):
     def _read_rows(self, X: Any, y: Any, reset: bool, numeric: bool = False) -> tuple[Any, _core.Rows, NDArray[Any]]:
         """X in an order that kernels can use, the same as native rows, and y."""
         refuse_missing(y)
+        if callable(self.kernel) and not kernels.is_table(X):
+            return self._read_objects(X, y, numeric)
         X, y = validated(self, X, y, reset=reset, multi_output=False, y_numeric=numeric)
         rows = make_rows(X, training=True)
         return _tidy(X), rows, np.asarray(y)
+
+    def _read_objects(self, X: Any, y: Any, numeric: bool) -> tuple[Any, _core.Rows, NDArray[Any]]:
+        """Rows of which only the kernel function knows what they are; native code sees as many, without numbers."""
+        things, labels = kernels.Objects(kernels.as_things(X)), column_or_1d(y, warn=True)
+        check_consistent_length(things, labels)
+        if numeric:
+            labels = assert_numbers(labels)
+        for name in ("n_features_in_", "feature_names_in_"):
+            self.__dict__.pop(name, None)
+        return things, make_rows(np.zeros(things.shape), training=True), labels
 
     def _with_kernel(self, problem: Problem, X: Any, in_pairs: int = 0) -> KernelProblem:
         """The problem with its kernel matrix."""
@@ -91,18 +104,19 @@ class KernelModel(LinearModel):
         fields = {name: getattr(problem, name) for name in problem.__dataclass_fields__}
         return KernelProblem(**fields, matrix=matrix, in_pairs=in_pairs)
 
-    def _solve_kernel(self, problem: KernelProblem, names: list[str], stop: Stop) -> list[Fit]:
+    def _solve_kernel(self, problem: KernelProblem, names: list[str], stop: Stop, told: Told) -> list[Fit]:
         """One fit, or one for each named class against the rest, or each named pair; they share kernel values."""
         positives = list(range(len(names))) if len(names) > 1 else [1]
         solver = self._method(problem, stop, len(positives))
         if problem.in_pairs:
             solver = PairSolver(solver, problem)
         starts = self._starts_of(problem, len(positives))
-        progress = Progress(self, names)
+        progress = Progress(self, names, told, [start.w for start in starts])
+        seed = _seed(self.random_state, solver_of(self.solver))
         # Threads are ours, each with a product of its own: those inside of BLAS wait for each other at every turn.
         with single_blas():
-            fits = solve_each(problem, positives, solver, stop, starts, _seed(self.random_state), 1, progress.report_of)
-        progress.finish()
+            fits = solve_each(problem, positives, solver, stop, starts, seed, 1, progress.report_of)
+        progress.finish([fit.w for fit in fits])
         problem.matrix.poll = no_poll  # it has a way to the matrix, whose memory would have to wait for the collector
         return fits
 
@@ -137,32 +151,40 @@ class KernelModel(LinearModel):
 
     def _keep(self, X: Any, problem: KernelProblem, fits: list[Fit], names: NDArray[Any], stop: Stop) -> None:
         """Set the fitted attributes; what interrupted the fit is raised at the end."""
-        w = np.stack([fit.w for fit in fits])
-        matrix = problem.matrix
-        self.support_ = np.flatnonzero(w[:, :-1].any(axis=0))
-        self.support_vectors_ = matrix.kernel.stored(X, self.support_)
-        self.dual_coef_ = np.ascontiguousarray(w[:, self.support_])
-        self.intercept_ = w[:, -1].copy()
-        self.n_kernel_evaluations_ = matrix.evaluations
-        self._fitted_kernel = matrix.kernel
-        self._score_scale = float(np.abs(problem.y).mean())
-        self._parts = self._parts_of(problem)
+        self._take(self._kept(X, problem, [fit.w for fit in fits]))
+        self.n_kernel_evaluations_ = problem.matrix.evaluations
         self._set(problem, fits, names, stop)
 
-    def _parts_of(self, problem: KernelProblem) -> list[tuple[NDArray[np.intp], Any]]:
+    def _kept(self, X: Any, problem: KernelProblem, weights: list[Floats]) -> dict[str, Any]:
+        """What is needed to predict with these weights, one for each row and the bias last."""
+        w, kernel = np.stack(weights), problem.matrix.kernel
+        support = np.flatnonzero(w[:, :-1].any(axis=0))
+        return {
+            "support_": support,
+            "support_vectors_": kernel.stored(X, support),
+            "dual_coef_": np.ascontiguousarray(w[:, support]),
+            "intercept_": w[:, -1].copy(),
+            "_fitted_kernel": kernel,
+            "_score_scale": float(np.abs(problem.y).mean()),
+            "_parts": self._parts_of(problem, support),
+        }
+
+    @staticmethod
+    def _parts_of(problem: KernelProblem, support: NDArray[np.intp]) -> list[tuple[NDArray[np.intp], Any]]:
         """Support vectors that are multiplied at once, and which scores they are part of: those of a class have no part
         in pairs of other classes.
         """
         if not problem.in_pairs:
-            groups: list[tuple[Any, Any]] = [(np.arange(len(self.support_)), slice(None))]
+            groups: list[tuple[Any, Any]] = [(np.arange(len(support)), slice(None))]
         else:
-            codes, pairs = problem.labels[self.support_], np.array(pairs_of(problem.in_pairs))
+            codes, pairs = problem.labels[support], np.array(pairs_of(problem.in_pairs))
             each = range(problem.in_pairs)
             groups = [(np.flatnonzero(codes == k), np.flatnonzero((pairs == k).any(axis=1))) for k in each]
         return [(rows[i : i + 1024], scores) for rows, scores in groups for i in range(0, len(rows), 1024)]
 
-    def _shape(self, w: Floats) -> None:
+    def _shaped(self, problem: Problem, weights: list[Floats]) -> dict[str, Any]:
         """There is no coef_: `_keep` has kept what there is."""
+        return {}
 
     def _advice(self) -> str:
         """max_epochs is looked at between working sets; a solver that gets nowhere ends before."""
@@ -189,13 +211,16 @@ class KernelModel(LinearModel):
 
     def _scores(self, X: Any) -> Floats:
         check_is_fitted(self)
-        X = validated(self, X, reset=False)
-        make_rows(X, training=False)  # refuses what is not a finite number
-        kernel = self._fitted_kernel
+        kernel, stored = self._fitted_kernel, self.support_vectors_
+        if hasattr(self, "n_features_in_"):
+            X = validated(self, X, reset=False)
+            make_rows(X, training=False)  # refuses what is not a finite number
+        else:
+            X, stored = kernels.Objects(kernels.as_things(X)), kernels.Objects(stored)
         looked_up = kernel.name == "precomputed"  # values as they are, only the sums are ours
         X = _tidy(X) if looked_up else _tidy(X).astype(self._accurate(X), copy=False)
         rows = kernel.prepare(X)
-        support = kernel.support(self.support_vectors_.astype(X.dtype, copy=False), self.support_)
+        support = kernel.support(stored.astype(X.dtype, copy=False), self.support_)
         factors = self.dual_coef_.T.astype(np.float64 if looked_up else X.dtype)
         out = np.tile(np.asarray(self.intercept_, dtype=np.float64), (X.shape[0], 1))
 

@@ -24,6 +24,7 @@ class KernelPegasos:
         journal = Journal(problem, stop)
         self.late = self._late(problem)
         self._resume(problem, start)
+        journal.now = lambda: np.append(self.w(problem), self._bias(problem))
         try:
             self._run(problem, stop, journal, seed, start.steps)
             if self.given.T is None and journal.converged and not journal.bears(self._rounding(seed)):

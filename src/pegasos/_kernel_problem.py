@@ -15,7 +15,7 @@ from . import _core, losses
 from ._kernel_cache import Index
 from ._kernel_matrix import KernelMatrix
 from ._pairs import pairs_of
-from ._problem import Fit, Floats, Memory, Problem, Stop, Weights
+from ._problem import Fit, Floats, Memory, Now, Problem, Stop, Weights
 
 _LOOKED_AT = 64  # rows tell how large rounding errors are
 _SILENCE = 1.0  # seconds
@@ -193,6 +193,7 @@ class Journal:
         self.converged = False
         self.error: BaseException | None = None
         self._told = self.seconds()  # when somebody was told something
+        self.now: Now = lambda: np.zeros(problem.matrix.m + 1)  # the coefficient of every row, and the bias
         problem.matrix.poll = self.poll
 
     def poll(self) -> None:
@@ -254,7 +255,7 @@ class Journal:
         # Until the first certificate: w = 0, and no loss is negative.
         _, steps, objective, dual = self.lines[-1] if self.lines else (0.0, 0, self._problem.at_zero, 0.0)
         try:
-            return bool(self._stop.report(self._told, steps, objective, dual))
+            return bool(self._stop.report(self._told, steps, objective, dual, self.now))
         except BaseException as raised:
             self.error = raised
             raise Enough from None

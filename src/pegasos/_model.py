@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
@@ -18,9 +19,10 @@ from ._caller import user_level
 from ._labels import refuse_missing
 from ._own_loss import Loss
 from ._problem import Fit, Floats, Problem, Start, Stop, solve_each
-from ._progress import CallbackSupportMixin, Progress
+from ._progress import CallbackSupportMixin, Progress, Told
 from ._rows import make_rows, validated
 from ._rules import Rule, check
+from ._sparse_weights import dense_weights, sparse_scores
 from .solvers import Auto, Pegasos, solver_of
 
 _MOST_THREADS = 64  # more than there are cores, only if somebody asks for it
@@ -65,15 +67,18 @@ class LinearModel(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]  #
 
     def _scores(self, X: Any) -> Floats:
         check_is_fitted(self)
-        rows = make_rows(validated(self, X, reset=False), training=False)
+        X = validated(self, X, reset=False)
+        rows = make_rows(X, training=False)
+        if sp.issparse(self.coef_):
+            return sparse_scores(X, self.coef_, self.intercept_)
         scores: Floats = _core.scores(rows, self._weights())
         return scores
 
     def _weights(self) -> Floats:
         """Models as rows, the bias as last column."""
-        return np.column_stack([self.coef_, self.intercept_]).astype(np.float64)
+        return np.column_stack([dense_weights(self.coef_, 1), self.intercept_]).astype(np.float64)
 
-    def _solve(self, problem: Problem, names: list[str], stop: Stop, goes_on: bool) -> list[Fit]:
+    def _solve(self, problem: Problem, names: list[str], stop: Stop, goes_on: bool, told: Told) -> list[Fit]:
         """One fit, or one for each named class against the rest."""
         problem.check_scale()
         solver = solver_of(self.solver)
@@ -83,13 +88,13 @@ class LinearModel(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]  #
             solver = Pegasos()  # a dual solver needs rows that come back; one pass is a stochastic gradient's trade
         solver.check(problem, stop)
         positives = list(range(len(names))) if len(names) > 1 else [1]
-        seed = _seed(self.random_state)
+        seed = _seed(self.random_state, solver)
         zero = Start(np.zeros(problem.n_weights))
         starts = self._starts(problem, len(positives)) if goes_on else [zero] * len(positives)
-        progress = Progress(self, names)
+        progress = Progress(self, names, told, [start.w for start in starts])
         n_threads = _thread_count(self.n_jobs)
         fits = solve_each(problem, positives, solver, stop, starts, seed, n_threads, progress.report_of)
-        progress.finish()
+        progress.finish([fit.w for fit in fits])
         return fits
 
     def _starts(self, problem: Problem, n_models: int) -> list[Start]:
@@ -115,7 +120,7 @@ class LinearModel(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]  #
 
     def _set(self, problem: Problem, fits: list[Fit], names: NDArray[Any], stop: Stop) -> None:
         """Set the fitted attributes, then raise what interrupted the fit or warn about what it did not reach."""
-        self._shape(problem.models([fit.w for fit in fits]))
+        self._take(self._shaped(problem, [fit.w for fit in fits]))
         several = len(fits) > 1
 
         def each(values: list[Any]) -> Any:
@@ -147,9 +152,14 @@ class LinearModel(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]  #
         if not stop.one_pass:
             self._conclude(problem)
 
-    def _shape(self, w: Floats) -> None:
-        """Models as rows, the bias last, to coef_ and intercept_."""
-        self.coef_, self.intercept_ = np.ascontiguousarray(w[:, :-1]), w[:, -1].copy()
+    def _take(self, attributes: dict[str, Any]) -> None:
+        for name, value in attributes.items():
+            setattr(self, name, value)
+
+    def _shaped(self, problem: Problem, weights: list[Floats]) -> dict[str, Any]:
+        """The attributes that weights become."""
+        w = problem.models(weights)
+        return {"coef_": np.ascontiguousarray(w[:, :-1]), "intercept_": w[:, -1].copy()}
 
     def _advice(self) -> str:
         """What would let the solver go on."""
@@ -187,7 +197,12 @@ def _rare_note(gaps: Floats, constants: Floats) -> str:
     return f" Note: a mere constant reaches {constants[large].min():.3g}, and the gap is more than a tenth of that."
 
 
-def _seed(random_state: Any) -> int:
+def _seed(random_state: Any, solver: Any) -> int:
+    """None: the same for every fit of a solver whose answer does not depend on it but for the last bits; Pegasos, whose
+    answer does, draws from numpy's global generator, as SGDClassifier.
+    """
+    if random_state is None and not isinstance(solver, Pegasos):
+        return 0
     try:
         return int(check_random_state(random_state).randint(2**31 - 1))
     except ValueError as error:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import assert_all_finite
 
 from . import _core, losses
 from ._caller import user_level
@@ -22,6 +25,16 @@ def median(y: Floats, s: Floats | None) -> float:
         return float(y[order[(len(y) - 1) // 2]])
     below = np.cumsum(s[order])
     return float(y[order[min(np.searchsorted(below, below[-1] / 2), len(y) - 1)]])
+
+
+def assert_numbers(y: NDArray[Any]) -> Floats:
+    """y as finite numbers; scikit-learn's own check comes with one of X."""
+    try:
+        numbers = np.asarray(y, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError("y must be numbers to predict; for classes use a classifier.") from None
+    assert_all_finite(numbers, input_name="y")
+    return numbers
 
 
 def minus(y: Floats, centre: float) -> Floats:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from . import _words as words
 from . import losses
 from ._answers import Answers
 from ._costs import costs_of
@@ -16,12 +17,12 @@ from ._kernel_model import RULES, KernelModel
 from ._labels import check_classes, encode
 from ._pairs import class_scores, pairs_of, votes
 from ._problem import Floats, Problem, Weights
-from ._progress import all_or_nothing, with_callbacks
+from ._progress import Told, all_or_nothing, with_callbacks
 from ._rules import OneOf
 from ._weights import row_weights
 
 
-class KernelPegasosClassifier(Answers, KernelModel):  # type: ignore[misc]  # no type hints there
+class KernelPegasosClassifier(Answers, KernelModel):
     """Support vector machine with a kernel, with a bound on how far from the optimum it can be.
 
     Minimises ``lam/2 ||w||^2 + mean_i loss(<w, phi(x_i)> + b, y_i)`` where ``<phi(x), phi(z)> = k(x, z)``.
@@ -121,24 +122,24 @@ class KernelPegasosClassifier(Answers, KernelModel):  # type: ignore[misc]  # no
     def __init__(
         self,
         lam: float = 1e-4,
-        loss: str = "hinge",
-        kernel: Any = "rbf",
-        gamma: Any = "scale",
+        loss: words.ClassLoss = "hinge",
+        kernel: words.Kernel = "rbf",
+        gamma: words.Gamma = "scale",
         degree: float = 3,
         coef0: float = 0.0,
         kernel_params: Mapping[str, Any] | None = None,
         cache_mb: float = 1000,
-        bias: str = "none",
-        multi_class: str = "ovr",
-        class_weight: Mapping[Any, float] | str | None = None,
+        bias: words.Bias = "none",
+        multi_class: words.MultiClass = "ovr",
+        class_weight: words.ClassWeight = None,
         costs: Any = None,
         tol: float = 1e-3,
         max_epochs: float = 1000,
         max_time: float | None = None,
-        solver: Any = "auto",
+        solver: words.Solver = "auto",
         warm_start: bool = False,
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: words.RandomState = None,
         verbose: int = 0,
     ) -> None:
         self.lam = lam
@@ -181,6 +182,7 @@ class KernelPegasosClassifier(Answers, KernelModel):  # type: ignore[misc]  # no
         self : KernelPegasosClassifier
         """
         stop, goes_on = self._stop(), self._goes_on()
+        given = X, y, sample_weight
         X, rows, labels = self._read_rows(X, y, reset=not goes_on)
         classes, codes = encode(labels)
         if goes_on and not np.array_equal(classes, self.classes_):
@@ -196,8 +198,10 @@ class KernelPegasosClassifier(Answers, KernelModel):  # type: ignore[misc]  # no
         problem = self._with_kernel(plain, X, in_pairs)
         named = np.array([f"{classes[i]} vs {classes[k]}" for i, k in pairs_of(in_pairs)]) if in_pairs else classes
         names = [str(label) for label in named] if len(classes) > 2 else [""]
-        fits = self._solve_kernel(problem, names, stop)
-        self.classes_, self._loss_of_fit, self._in_pairs = classes, self.loss, bool(in_pairs)
+        facts = {"classes_": classes, "_loss_of_fit": self.loss, "_in_pairs": bool(in_pairs)}
+        told = Told(*given, lambda weights: self._kept(X, problem, weights) | facts)
+        fits = self._solve_kernel(problem, names, stop, told)
+        self._take(facts)
         self._keep(X, problem, fits, named, stop)
         return self
 

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import _core, losses
+from . import _words as words
 from ._answers import Answers
 from ._costs import costs_of
 from ._labels import Codes, check_classes, encode, known_classes
 from ._model import LinearModel
 from ._problem import Problem, Stop, Weights
-from ._progress import all_or_nothing, with_callbacks
+from ._progress import Told, all_or_nothing, with_callbacks
 from ._rules import LAM, Flag, Integer, Level, LossNamed, Number, OneOf, OrNone
+from ._sparse_weights import SparseWeights
 from ._weights import row_weights
 
+Given = tuple[Any, Any, Any]  # X, y and sample_weight as they came
 
-class PegasosClassifier(Answers, LinearModel):  # type: ignore[misc]
+
+class PegasosClassifier(Answers, SparseWeights, LinearModel):
     """Linear support vector machine, with a bound on how far from the optimum it can be.
 
     Minimises ``lam/2 ||w||^2 + mean_i loss(<w, x_i> + b, y_i)``. When `fit` returns, ``objective_`` is the value
@@ -134,17 +137,17 @@ class PegasosClassifier(Answers, LinearModel):  # type: ignore[misc]
     def __init__(
         self,
         lam: float = 1e-4,
-        loss: Any = "hinge",
-        bias: str = "regularized",
-        class_weight: Mapping[Any, float] | str | None = None,
+        loss: words.OfClasses = "hinge",
+        bias: words.HingeBias = "regularized",
+        class_weight: words.ClassWeight = None,
         costs: Any = None,
         tol: float = 1e-3,
         max_epochs: float = 1000,
         max_time: float | None = None,
-        solver: Any = "auto",
+        solver: words.Solver = "auto",
         warm_start: bool = False,
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: words.RandomState = None,
         verbose: int = 0,
     ) -> None:
         self.lam = lam
@@ -188,7 +191,7 @@ class PegasosClassifier(Answers, LinearModel):  # type: ignore[misc]
                 f"warm_start goes on with the classes {self.classes_.tolist()!r}, but y has {classes.tolist()!r}. Set "
                 "warm_start=False to start anew."
             )
-        return self._train(rows, classes, codes, sample_weight, stop, goes_on)
+        return self._train(rows, classes, codes, (X, y, sample_weight), stop, goes_on)
 
     @with_callbacks
     @all_or_nothing
@@ -230,17 +233,25 @@ class PegasosClassifier(Answers, LinearModel):  # type: ignore[misc]
                 f"y has the labels {np.array(strange).tolist()!r}, which are not in classes={known.tolist()!r}."
             )
         _core.relabel(codes, place.astype(np.int32))
-        return self._train(rows, known, codes, sample_weight, stop, goes_on)
+        return self._train(rows, known, codes, (X, y, sample_weight), stop, goes_on)
 
     def _train(
-        self, rows: _core.Rows, classes: NDArray[Any], codes: Codes, sample_weight: Any, stop: Stop, goes_on: bool
+        self,
+        rows: _core.Rows,
+        classes: NDArray[Any],
+        codes: Codes,
+        given: tuple[Any, Any, Any],
+        stop: Stop,
+        goes_on: bool,
     ) -> Self:
-        weights = Weights.of(row_weights(sample_weight, self.class_weight, classes, codes), len(codes))
+        weights = Weights.of(row_weights(given[2], self.class_weight, classes, codes), len(codes))
         check_classes(classes, codes, weights.listed if not stop.one_pass else None)
         costs = costs_of(self, classes)
         problem = Problem(rows, codes, weights, float(self.lam), self.loss, self.bias, costs=costs)
         names = [str(label) for label in classes] if len(classes) > 2 and costs is None else [""]
-        fits = self._solve(problem, names, stop, goes_on)
-        self.classes_, self._loss_of_fit = classes, self.loss
+        facts = {"classes_": classes, "_loss_of_fit": self.loss}
+        told = Told(*given, lambda weights: self._shaped(problem, weights) | facts)
+        fits = self._solve(problem, names, stop, goes_on, told)
+        self._take(facts)
         self._set(problem, fits, classes, stop)
         return self

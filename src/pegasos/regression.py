@@ -7,16 +7,18 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import RegressorMixin
 
+from . import _words as words
 from . import losses
 from ._model import LinearModel
 from ._problem import Floats, Problem, Stop, Weights
-from ._progress import all_or_nothing, with_callbacks
+from ._progress import Told, all_or_nothing, with_callbacks
 from ._rules import LAM, Flag, Integer, Level, LossNamed, Number, OneOf, OrNone
+from ._sparse_weights import SparseWeights, dense_weights
 from ._targets import check_targets, median, minus, warn_far_from_zero, with_rounded_bias
 from ._weights import row_weights
 
 
-class PegasosRegressor(RegressorMixin, LinearModel):  # type: ignore[misc]
+class PegasosRegressor(RegressorMixin, SparseWeights, LinearModel):  # type: ignore[misc]
     """Linear support vector regression, with a bound on how far from the optimum it can be.
 
     Minimises ``lam/2 ||w||^2 + mean_i loss(<w, x_i> + b, y_i)``.
@@ -84,16 +86,16 @@ class PegasosRegressor(RegressorMixin, LinearModel):  # type: ignore[misc]
     def __init__(
         self,
         lam: float = 1e-4,
-        loss: Any = "epsilon_insensitive",
+        loss: words.OfNumbers = "epsilon_insensitive",
         epsilon: float = 0.1,
-        bias: str = "regularized",
+        bias: words.Bias = "regularized",
         tol: float = 1e-3,
         max_epochs: float = 1000,
         max_time: float | None = None,
-        solver: Any = "auto",
+        solver: words.Solver = "auto",
         warm_start: bool = False,
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: words.RandomState = None,
         verbose: int = 0,
     ) -> None:
         self.lam = lam
@@ -159,11 +161,11 @@ class PegasosRegressor(RegressorMixin, LinearModel):  # type: ignore[misc]
         return self._scores(X)[:, 0]
 
     def _weights(self) -> Floats:
-        return np.append(self.coef_, self.intercept_)[None, :].astype(np.float64)
+        return np.append(dense_weights(self.coef_, 0), self.intercept_)[None, :].astype(np.float64)
 
     def _train(self, X: Any, y: Any, sample_weight: Any, stop: Stop, goes_on: bool) -> Self:
-        rows, y = self._read(X, y, reset=not goes_on, numeric=True)
-        numbers = np.require(y, dtype=np.float64, requirements=["C", "A"])
+        rows, labels = self._read(X, y, reset=not goes_on, numeric=True)
+        numbers = np.require(labels, dtype=np.float64, requirements=["C", "A"])
         weights = Weights.of(row_weights(sample_weight, None, None, len(numbers)), len(numbers))
         centre = self._centre_of(numbers, weights, stop.one_pass and goes_on)
         problem = Problem(
@@ -177,7 +179,8 @@ class PegasosRegressor(RegressorMixin, LinearModel):  # type: ignore[misc]
             centre=centre,
         )
         check_targets(problem)
-        fits = [with_rounded_bias(problem, fit, stop) for fit in self._solve(problem, [""], stop, goes_on)]
+        told = Told(X, y, sample_weight, lambda weights: self._shaped(problem, weights))
+        fits = [with_rounded_bias(problem, fit, stop) for fit in self._solve(problem, [""], stop, goes_on, told)]
         self._centre = centre
         self._set(problem, fits, np.empty(0), stop)
         if not stop.one_pass:
@@ -190,5 +193,6 @@ class PegasosRegressor(RegressorMixin, LinearModel):  # type: ignore[misc]
             return 0.0
         return float(getattr(self, "_centre", 0.0)) if same else median(numbers, weights.s)
 
-    def _shape(self, w: Floats) -> None:
-        self.coef_, self.intercept_ = w[0, :-1].copy(), float(w[0, -1])
+    def _shaped(self, problem: Problem, weights: list[Floats]) -> dict[str, Any]:
+        w = problem.models(weights)
+        return {"coef_": w[0, :-1].copy(), "intercept_": float(w[0, -1])}
