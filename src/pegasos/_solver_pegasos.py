@@ -40,7 +40,7 @@ class Pegasos(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type 
     step : {"pegasos", "norma"} or float, default="pegasos"
         Step size: 1/(lam t), p/(lam sqrt(t)), or a constant below 1/lam. For the squared losses, whose slopes are not
         bounded, 1/(lam (t + t0)) with t0 = L R^2/lam, where R is the length of the longest row and L = 2, and no step
-        above 1/(L R^2).
+        above 1/(L R^2). `partial_fit` begins with such steps for every loss.
     p : float or None, default=None
         For step="norma", in (0, 1]. None: the best by NORMA's bound, 0.5 sqrt(2 + 0.5 / sqrt(T)) when T is given,
         else 1/sqrt(2).
@@ -52,7 +52,8 @@ class Pegasos(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type 
         continue with step t + 1. "random": a random direction, a length of at most 1/sqrt(lam).
     output : {"last", "average", "tail", "random", "best"}, default="last"
         The last w, the average of all, the average of the last part, w at a random step, or the best of several random
-        steps by objective. The last two need T. `objective_` and `gap_` belong to what is returned.
+        steps by objective. The last two need T. `objective_` and `gap_` belong to what is returned. In `partial_fit`
+        "average" goes over all calls, "tail" back to the beginning of the call at most.
     attempts : int, default=3
         Random steps for output="best". Where the paper's footnote allows a sample of 1/(lam tol) rows to compare them,
         that is used; `objective_` is exact.

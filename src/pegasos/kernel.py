@@ -35,7 +35,8 @@ class KernelPegasosClassifier(Answers, KernelModel):
         The loss of a row: max(0, 1 - z), its square, or log(1 + exp(-z)), where z = y (<w, phi(x)> + b).
     kernel : str or callable, default="rbf"
         "linear", "poly", "rbf", "sigmoid", "laplacian", "cosine", "chi2", "precomputed", or a function that takes two
-        blocks of rows and returns the kernel value of each pair.
+        blocks of rows and returns the kernel value of each pair, as an array or a sparse matrix. Only the function
+        looks at rows that are no numbers: X may then be a list of strings, or of any objects.
     gamma : {"scale", "auto"} or float, default="scale"
         Of rbf, poly, sigmoid, laplacian and chi2. "scale" is ``1 / (n_features * X.var())``, "auto" ``1 / n_features``.
     degree : float, default=3
@@ -72,7 +73,7 @@ class KernelPegasosClassifier(Answers, KernelModel):
     n_jobs : int or None, default=None
         Threads; None for one, -1 for all cores. The model does not depend on it.
     random_state : int, RandomState or None, default=None
-        Seed of the order of the rows.
+        Seed of the order of the rows; None as in `PegasosClassifier`.
     verbose : int, default=0
         1 prints a line per certificate.
 

@@ -70,7 +70,8 @@ class PegasosClassifier(Answers, SparseWeights, LinearModel):
         Threads, over the classes when there are more than two; None for one, -1 for all cores. The model does not
         depend on it.
     random_state : int, RandomState or None, default=None
-        Seed of the order of the rows. The same int gives the same bytes.
+        Seed of the order of the rows. The same int gives the same bytes. None: the same bytes, too, with "auto" and
+        "sdca", and another order every time with Pegasos, as in SGDClassifier.
     verbose : int, default=0
         1 prints a line per certificate.
 
@@ -198,7 +199,9 @@ class PegasosClassifier(Answers, SparseWeights, LinearModel):
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Make one pass over the given rows, going on from the current weights and step number.
 
-        Takes Pegasos steps, with the parameters of the solver if that is a `Pegasos` object and its defaults otherwise.
+        Takes Pegasos steps, with the parameters of the solver if that is a `Pegasos` object and its defaults otherwise;
+        ``Pegasos(output="average")`` averages over all calls. A stream that begins here, not with `fit`, begins with
+        shorter steps, 1/(lam (t + t0)) with t0 = R^2/lam, where R^2 is the mean squared length of its first rows.
         Ignores `tol`, `max_epochs` and the solver's T, never warns, and sets `gap_` to NaN: a bound would need the
         rows of earlier calls. A last batch with fewer than k rows counts as a step.
 

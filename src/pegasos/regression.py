@@ -47,7 +47,7 @@ class PegasosRegressor(RegressorMixin, SparseWeights, LinearModel):  # type: ign
     n_jobs : int or None, default=None
         Threads; None for one, -1 for all cores. The model does not depend on it.
     random_state : int, RandomState or None, default=None
-        Seed of the order of the rows.
+        Seed of the order of the rows; None as in `PegasosClassifier`.
     verbose : int, default=0
         1 prints a line per certificate.
 

@@ -12,7 +12,14 @@ from helpers import binary, model, three_classes
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import cross_val_score
 
-from pegasos import KernelPegasosClassifier, KernelPegasosRegressor, PegasosClassifier, PegasosRegressor, _model
+from pegasos import (
+    KernelPegasosClassifier,
+    KernelPegasosRegressor,
+    Pegasos,
+    PegasosClassifier,
+    PegasosRegressor,
+    _model,
+)
 
 X, Y = binary()
 X3, CODES = three_classes()
@@ -215,3 +222,16 @@ def test_a_bootstrap_that_leaves_one_class_fits_all_classes_together(loss: str) 
     with pytest.warns(UserWarning, match="only 1 class, 'bee', has rows"):
         fitted = model(loss=loss).fit(X3, Y3, sample_weight=Y3 == "bee")
     assert (fitted.predict(X3[Y3 == "bee"]) == "bee").all()
+
+
+@pytest.mark.parametrize("kind", [*CLASSIFIERS, *REGRESSORS])
+@pytest.mark.parametrize("solver", ["auto", "sdca"])
+def test_without_random_state_fits_have_the_same_bytes(kind: Any, solver: str) -> None:
+    one, two = (kind(lam=1e-3, solver=solver, tol=1e-2, bias="free").fit(X, Y) for _ in range(2))
+    assert one.predict(X).tobytes() == two.predict(X).tobytes()
+    assert np.asarray(one.intercept_).tobytes() == np.asarray(two.intercept_).tobytes()
+
+
+def test_without_random_state_pegasos_draws_anew() -> None:
+    one, two = (PegasosClassifier(solver=Pegasos(T=50)).fit(X, Y) for _ in range(2))
+    assert one.coef_.tobytes() != two.coef_.tobytes()
