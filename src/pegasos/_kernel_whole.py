@@ -40,7 +40,10 @@ class Whole:
     def point(self) -> tuple[Point, Certificate]:
         """What was reached, and the certificate of exactly that."""
         block, problem = self.block, self.problem
-        a, g = block.a.copy(), np.empty(len(block.a))
+        a, g = (
+            block.a.copy(),
+            block.score.copy(),
+        )  # scores say which rows may give way where dual variables must balance
         b, *found = block.labelled.prove(block.K, problem.offset, block.p, a, g, self._plain, block.b)
         objective, dual, disagreement, zero = (problem.lam * value for value in found)
         point = Point(problem, self._of_all(a), self._of_all(g), b if problem.free_bias else 0.0)

@@ -235,3 +235,12 @@ def test_without_random_state_fits_have_the_same_bytes(kind: Any, solver: str) -
 def test_without_random_state_pegasos_draws_anew() -> None:
     one, two = (PegasosClassifier(solver=Pegasos(T=50)).fit(X, Y) for _ in range(2))
     assert one.coef_.tobytes() != two.coef_.tobytes()
+
+
+def test_what_lies_in_memory_does_not_matter_to_a_kernel_fit() -> None:
+    fits = []
+    for i in range(25):
+        noise = [np.full(len(Y3), 10.0**i) for _ in range(4)]  # what the next arrays of this size will find
+        del noise
+        fits.append(KernelPegasosClassifier(lam=1e-2, bias="free").fit(X3, Y3).dual_coef_.tobytes())
+    assert len(set(fits)) == 1
