@@ -40,7 +40,7 @@ unit: $(VENV)/.installed $(VENV)/.test
 OLDEST ?= .venv-oldest
 OLDEST_PYTHON ?= python3.11
 OLDEST_TESTS := $(addprefix tests/unit/test_,sklearn.py sklearn_input.py kernel_models.py expectations.py bad_input.py \
-  sparse_weights.py objects.py progress.py going_on.py datasets.py joint.py docs.py) tests/contract
+  sparse_weights.py objects.py progress.py going_on.py datasets.py joint.py docs.py ecosystem.py) tests/contract
 test-oldest: $(OLDEST)/.installed
 	$(OLDEST)/bin/python -m pytest $(OLDEST_TESTS) -k "not polars and not routes_weights and not dimension"
 
