@@ -210,9 +210,9 @@ def _seed(random_state: Any, solver: Any) -> int:
 
 
 def _thread_count(n_jobs: int | None) -> int:
-    if n_jobs is None:
-        return 1
-    from joblib import cpu_count
+    if n_jobs is None or 0 < n_jobs <= _MOST_THREADS:
+        return n_jobs or 1
+    from joblib import cpu_count  # takes longer than a small fit
 
     cores = int(cpu_count())
     return min(n_jobs, max(_MOST_THREADS, cores)) if n_jobs > 0 else max(1, cores + 1 + n_jobs)

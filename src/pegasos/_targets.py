@@ -15,7 +15,7 @@ from ._caller import user_level
 from ._own_loss import Loss
 from ._problem import Fit, Floats, Problem, Stop
 
-_WORSE = 0.1  # of the zero model's loss: a model that much worse than a constant is none
+_FAR = 10  # times the loss of the best constant at zero: numbers far from it, for their spread
 
 
 def median(y: Floats, s: Floats | None) -> float:
@@ -62,15 +62,14 @@ def check_targets(problem: Problem) -> None:
 
 def warn_far_from_zero(problem: Problem, least: float) -> None:
     """Say so where a mere constant beats any model, all of which cost `least` at least, because its bias is penalised,
-    or not there, and y far from zero.
+    or by default not there, and y far from zero.
     """
     if problem.free_bias or isinstance(problem.loss, Loss) or not np.isfinite(least):
         return
     constant = problem.native().best_constant()
-    if least <= constant:
-        return
     values = losses.REGRESSION[problem.loss].value(np.zeros_like(problem.labels), problem.labels, problem.parameter)
-    if least <= constant + _WORSE * float(np.average(values, weights=problem.weights.s)):
+    zero = float(np.average(values, weights=problem.weights.s))
+    if zero <= _FAR * constant or least <= 2 * constant + zero / 10:
         return
     middle = median(problem.labels, problem.weights.s)
     warnings.warn(
