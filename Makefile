@@ -10,13 +10,14 @@ SANITIZE := -std=c++20 -g -O1 -ffp-contract=off -fsanitize=address,undefined -fn
 CPP_TESTS := $(wildcard cpp/tests/*_test.cpp) cpp/tests/main.cpp
 JOBS := $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: help demo examples test lint style warnings format unit sanitize sanitize-threads bench bench-peers \
+.PHONY: help demo examples test test-oldest lint style warnings format unit sanitize sanitize-threads bench bench-peers \
   bench-everyday picture clean
 
 help:
 	@echo "make demo      set up, train on generated text, compare with scikit-learn, save demo.png"
 	@echo "make examples  draw the pictures of docs/variants.md and docs/losses.md again"
 	@echo "make test      set up, lint, sanitized core tests, the whole test suite"
+	@echo "make test-oldest   the same with the oldest versions that pyproject.toml declares, as far as they matter"
 	@echo "make bench-peers   install the peers, measure against them (about 25 minutes)"
 	@echo "make bench-everyday   a course of ordinary inputs against scikit-learn (about 20 minutes)"
 	@echo "make lint      style and types, and the core's tests compiled with every warning an error"
@@ -33,6 +34,24 @@ test: style sanitize unit
 unit: $(VENV)/.installed $(VENV)/.test
 	$(PY) -m pytest
 
+# The oldest python and the oldest of everything else that pyproject.toml declares. Left out: polars, which scikit-learn 1.6
+# knows only in old versions, sparse arrays of one dimension, which old scipy has not, and a question of routing that
+# scikit-learn 1.6 answers with an error.
+OLDEST ?= .venv-oldest
+OLDEST_PYTHON ?= python3.11
+OLDEST_TESTS := $(addprefix tests/unit/test_,sklearn.py sklearn_input.py kernel_models.py expectations.py bad_input.py \
+  sparse_weights.py objects.py progress.py going_on.py datasets.py joint.py docs.py ecosystem.py) tests/contract
+test-oldest: $(OLDEST)/.installed
+	$(OLDEST)/bin/python -m pytest $(OLDEST_TESTS) -k "not polars and not routes_weights and not dimension"
+
+$(OLDEST)/.installed: tests/oldest.py $(SOURCES) pyproject.toml
+	test -x $(OLDEST)/bin/python || $(OLDEST_PYTHON) -m venv $(OLDEST)
+	$(OLDEST)/bin/python -m pip --quiet install --upgrade "pip>=25.1"
+	@mkdir -p build && $(OLDEST)/bin/python tests/oldest.py > build/oldest.txt
+	$(OLDEST)/bin/python -m pip --quiet install --group build --group test --constraint build/oldest.txt -r build/oldest.txt
+	$(OLDEST)/bin/python -m pip --quiet install --no-build-isolation --no-deps .
+	@touch $@
+
 # A compiler newer than ours may warn of something new: that must never stop a user's build, or `make test`.
 lint: style warnings
 
@@ -47,6 +66,8 @@ style: $(VENV)/.installed $(VENV)/.test $(VENV)/.lint
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
 	$(PY) -m mypy
+	$(PY) -m mypy tests/types/user.py
+	$(VENV)/bin/pyright --pythonpath $(PY) --project tests/types
 	$(VENV)/bin/clang-format --dry-run --Werror $(CPP)
 
 format: $(VENV)/.lint

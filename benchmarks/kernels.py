@@ -76,7 +76,9 @@ def _against(positive: Any) -> Any:
 
 def ours(setup: Setup, tol: float, bias: str = "free") -> tuple[float, KernelPegasosClassifier]:
     X, y, _, _ = setup.rows
-    model = KernelPegasosClassifier(lam=setup.lam, gamma=setup.gamma, tol=tol, bias=bias, cache_mb=1000, random_state=0)
+    model = KernelPegasosClassifier(
+        lam=setup.lam, gamma=setup.gamma, tol=tol, bias=bias, cache_mb=1000, n_jobs=-1, random_state=0
+    )
     return timed(lambda: model.fit(X, y))
 
 

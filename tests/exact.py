@@ -52,34 +52,44 @@ def tube_optimum(X: Array, y: Array, lam: float, epsilon: float, s: Array | None
     return checked(w, value, bound)
 
 
-def joint_optimum(X: Array, y: Any, lam: float, loss: Any, costs: Array, s: Array | None = None) -> Optimum:
+def joint_optimum(
+    X: Array, y: Any, lam: float, loss: Any, costs: Array, s: Array | None = None, free: bool = False
+) -> Optimum:
     """The minimum over one vector a class, for rows with their bias: L-BFGS where it is smooth, else a quadratic
-    program over points of the simplex.
+    program over points of the simplex. free: the last feature is not penalised, and 1 in every row.
     """
     if s is not None:
         X, y, s = X[s > 0], y[s > 0], s[s > 0]
     K, m = len(costs), len(y)
     if loss.name == "multinomial":
+        each = np.full(X.shape[1], lam)
+        each[-1] *= not free
 
         def f(flat: Array) -> tuple[float, Array]:
             W = flat.reshape(K, -1)
             S = X @ W.T
             slopes = loss.slope(S, y, costs) * (1 / m if s is None else s[:, None] / s.sum())
-            value = lam / 2 * float(flat @ flat) + mean(loss.value(S, y, costs), s)
-            return value, (lam * W + slopes.T @ X).ravel()
+            value = float((each * W**2).sum()) / 2 + mean(loss.value(S, y, costs), s)
+            return value, (each * W + slopes.T @ X).ravel()
 
         options = {"ftol": 0, "gtol": 1e-12, "maxiter": 100_000, "maxfun": 100_000}
         found = minimize(f, np.zeros(K * X.shape[1]), jac=True, method="L-BFGS-B", options=options)
         return Optimum(found.x.reshape(K, -1), float(found.fun), np.nan)
     p = np.ones(m) / m if s is None else s / s.sum()
+    X = X[:, :-1] if free else X
     Z = p[:, None] * X
     own = np.eye(K)[y]
     Q = np.kron(Z @ Z.T, np.eye(K)) / lam  # of P, row by row; A = e_y - P
     q = -(p[:, None] * costs[y]).ravel() - Q @ own.ravel()
-    P, _ = quadratic_program(Q, q, np.kron(np.eye(m), np.ones(K)), np.ones(m), np.full(m * K, 1 / K))
+    lines, sums = np.kron(np.eye(m), np.ones(K)), np.ones(m)
+    if free:  # sum_i p_i A_i = 0, whose multipliers are the biases; that of the last class follows from the others
+        balance = np.kron(p, np.eye(K))[:-1]
+        lines, sums = np.vstack([lines, balance]), np.append(sums, balance @ own.ravel())
+    P, multipliers = quadratic_program(Q, q, lines, sums, np.full(m * K, 1 / K))
     A = own - P.reshape(m, K) / P.reshape(m, K).sum(axis=1, keepdims=True)
     W = A.T @ Z / lam
-    value = lam / 2 * float((W**2).sum()) + mean(loss.value(X @ W.T, y, costs), s)
+    b = np.append(-multipliers[m:], 0.0) if free else 0.0
+    value = lam / 2 * float((W**2).sum()) + mean(loss.value(X @ W.T + b, y, costs), s)
     bound = -mean(loss.conjugate(A, y, costs), s) - lam / 2 * float((W**2).sum())
     return checked(W, value, bound)
 

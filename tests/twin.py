@@ -21,7 +21,7 @@ class Twin:
     def __init__(self, model: PegasosClassifier, n_features: int) -> None:
         self.model = model
         self.seed = seed_of(model.random_state)
-        self.t = self.hits = self.began = 0
+        self.t = self.hits = self.began = self.late = 0
         self.b = 0.0
         self.log_scale = 0.0  # what w of long ago has been multiplied by since
         w = np.append(self.first(n_features), [0.0] * (model.bias == "regularized"))
@@ -60,6 +60,8 @@ class Twin:
     def partial_fit(self, X: Any, y: Array, s: Array | None = None) -> Twin:
         """One pass; every call has an epoch of its own, but for subsets, which know no epochs."""
         solver, m = self.model.solver, rows_left(y, s)
+        if self.t == 0 and solver.step == "pegasos":
+            self.late = stream_start(X, self.model)
         self.began, self.parts = self.t, np.zeros(len(y))
         k = min(solver.k, m)
         first = self.t * (k if solver.sampling == "subsets" else m)
@@ -101,7 +103,7 @@ class Twin:
             return
         n = self.hits if solver.advance == "on_loss" else self.t
         eta = self.eta(n)
-        shrink = 1 - 1 / n if solver.step == "pegasos" else 1 - eta * lam
+        shrink = 1 - 1 / (n + self.late) if solver.step == "pegasos" else 1 - eta * lam
         w = shrink * self.w - eta / len(A) * slopes @ rows[A]
         radius = math.sqrt(1 / lam) if solver.projection else np.inf  # f(0) = 1
         cut = min(1.0, radius / max(np.linalg.norm(w), 1e-300))
@@ -117,7 +119,7 @@ class Twin:
     def eta(self, n: int) -> float:
         solver, lam = self.model.solver, self.model.lam
         if solver.step == "pegasos":
-            return 1 / (lam * n)
+            return 1 / (lam * (n + self.late))
         if solver.step != "norma":
             return float(solver.step)
         p = solver.p
@@ -161,6 +163,11 @@ class Twin:
         if free:
             a = balanced(a * y, y if s is None else s * y) * y
         return f, min(max(dual_value(rows, y, lam, a, HINGE, s), 0.0), f), b
+
+
+def stream_start(X: Any, model: PegasosClassifier) -> int:
+    """A stream begins with the step that takes the score of a row by 1: 1/(lam t0) = 1/R^2, R^2 of its first rows."""
+    return round(float(np.mean((with_bias(X, model.bias) ** 2).sum(axis=1))) / model.lam)
 
 
 def rows_left(y: Array, s: Array | None) -> int:

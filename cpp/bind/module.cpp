@@ -61,6 +61,11 @@ NB_MODULE(_core, m) {
   rows.def_prop_ro("shape", [](const PyRows& r) { return nb::make_tuple(r.size(), r.n_features()); })
       .def_prop_ro("strictly_increasing", [](const PyRows& r) { return r.checked().strictly_increasing; })
       .def_prop_ro("norm2_bound", [](const PyRows& r) { return r.checked().norm2_bound; })
+      .def("mean_norm2",
+           [](const PyRows& r) {
+             nb::gil_scoped_release nogil;
+             return r.visit(0.0, [](const auto& v) { return pegasos::mean_norm2(v); });
+           })
       .def("largest_norm2", [](const PyRows& r) {
         WithoutGil nogil;
         return r.visit(0.0, [](const auto& v) { return pegasos::largest_norm2(v, 0, v.size()); });

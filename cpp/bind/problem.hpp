@@ -57,8 +57,8 @@ struct PyProblem {
         if (i >= rows.size()) throw std::invalid_argument("a listed row does not exist");
     if (m == 0 || (listed && listed->size() == 0)) throw std::invalid_argument("no rows");
     if (costs) {
-      if (costs->shape(1) != costs->shape(0) || !codes || free_bias)
-        throw std::invalid_argument("a joint loss needs square costs, codes, and no free bias");
+      if (costs->shape(1) != costs->shape(0) || !codes)
+        throw std::invalid_argument("a joint loss needs square costs and codes");
       for (const int32_t code : span_of(*codes))
         if (code < 0 || code >= width()) throw std::invalid_argument("a code without a row of costs");
     }

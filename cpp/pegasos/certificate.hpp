@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "bias.hpp"
+#include "class_balance.hpp"
 #include "problem.hpp"
 #include "team.hpp"
 #include "wide.hpp"
@@ -24,7 +25,7 @@ namespace pegasos {
 
 struct Certificate {
   double objective, dual;
-  double bias = 0;  // the best one, where it is free
+  double bias = 0;  // the best one, where it is free and one number
 };
 
 // The factors for positive and for negative dual variables that make sum_i s_i a_i zero.
@@ -90,10 +91,10 @@ bool over_rows(const Problem<Rows>& p, int64_t width, Team& team, Watch& watch, 
                     });
 }
 
-// Which part of w is penalised: with a free bias not its last entry, which is b.
+// Which part of w is penalised: with a free bias not its last entry or block, which is b.
 template <class Rows>
-std::span<const double> penalised(const Problem<Rows>& p, std::span<const double> w) {
-  return p.free_bias ? w.first(w.size() - 1) : w;
+std::span<const double> penalised(const Problem<Rows>& p, std::span<const double> w, int64_t width) {
+  return p.free_bias ? w.first(w.size() - size_t(width)) : w;
 }
 
 struct LookAway {
@@ -104,7 +105,8 @@ struct LookAway {
 // interrupted. Where the caller wants it, `kept` receives u = sum_i s_i a_i x_i, and look(i, score) every score.
 //
 // With a free bias, f takes the b that suits w best, and a dual point must have sum_i s_i a_i = 0: the side, positive
-// or negative, with the larger sum is scaled down to the other's.
+// or negative, with the larger sum is scaled down to the other's. A joint loss takes the b that w has, and
+// class_balance.hpp says how its dual point is balanced.
 template <class Rows, AnyLoss L, class Dual, class Look = LookAway>
 std::optional<Certificate> certify(const Problem<Rows>& p, const L& loss, std::span<const double> w, const Dual& dual,
                                    Team& team, Watch& watch, std::span<double> kept = {}, const Look& look = {}) {
@@ -116,10 +118,15 @@ std::optional<Certificate> certify(const Problem<Rows>& p, const L& loss, std::s
     double losses = 0, conjugates = 0;
   } parts[halves] = {Part(loss, w.size()), Part(loss, w.size())};
   std::pair tilt{1.0, 1.0};
-  if constexpr (!is_joint<L>)  // they have no free bias
+  std::optional<ClassBalance> classes;
+  if constexpr (is_joint<L>) {
+    if (p.free_bias && !(classes = class_balance(p, blocks, dual, watch))) return {};
+  } else {
     if (p.free_bias) tilt = balance(p, dual);
+  }
   const double plus = tilt.first, minus = tilt.second;  // clang 14 captures no structured bindings
-  std::vector<Scored> scored(p.free_bias ? size_t(p.rows.size()) : 0);
+  const bool one_bias = p.free_bias && !is_joint<L>;
+  std::vector<Scored> scored(one_bias ? size_t(p.rows.size()) : 0);
   const bool whole = over_rows(p, blocks.width(), team, watch, [&](int64_t half, int64_t i, const auto& row) {
     Part& part = parts[half];
     const double s = p.weight(i);
@@ -127,7 +134,12 @@ std::optional<Certificate> certify(const Problem<Rows>& p, const L& loss, std::s
     double* const a = part.a.data();
     block_dot(blocks, row, w.data(), part.score.data());
     dual(i, a);
-    if (p.free_bias) {
+    if constexpr (is_joint<L>)
+      if (classes) {
+        classes->balance(a, y);
+        for (int64_t c = 0; c < blocks.width(); ++c) part.score[c] += biases(blocks, w)[size_t(c)];
+      }
+    if (one_bias) {
       a[0] *= a[0] > 0 ? plus : minus;
       scored[size_t(i)] = {part.score[0], double(y), s};
     } else {
@@ -155,7 +167,7 @@ std::optional<Certificate> certify(const Problem<Rows>& p, const L& loss, std::s
       }
     }
   const double root = std::sqrt(p.lam);
-  return Certificate{half_square(penalised(p, w), root) + losses / p.total,
+  return Certificate{half_square(penalised(p, w, blocks.width()), root) + losses / p.total,
                      -(parts[0].conjugates + parts[1].conjugates) / p.total - half_square(u, 1 / (root * p.total)), b};
 }
 
@@ -164,7 +176,8 @@ template <class Rows, AnyLoss L>
 std::optional<double> objective(const Problem<Rows>& p, const L& loss, std::span<const double> w, Team& team,
                                 Watch& watch) {
   if (p.free_bias) {
-    const auto found = certify(p, loss, w, [](int64_t, double* a) { *a = 0; }, team, watch);
+    const auto nothing = [&](int64_t, double* a) { std::fill_n(a, blocks_of(loss).width(), 0.0); };
+    const auto found = certify(p, loss, w, nothing, team, watch);
     return found ? std::optional(found->objective) : std::nullopt;
   }
   const auto& blocks = blocks_of(loss);

@@ -147,7 +147,7 @@ class Descent {
         const auto y = label<L>(p_, i);
         double *const dual = a.data() + i * width(), *const score = part.score.data();
         block_dot(loss_, row, w.data(), score);
-        for (int64_t c = 0; c < width(); ++c) score[c] += p_.offset;
+        for (int64_t c = 0; c < width(); ++c) score[c] += offset_of<L>(p_, c);
         loss_.slope(score, y, dual);
         for (int64_t c = 0; c < width(); ++c) {
           part.a[c] = s * dual[c];

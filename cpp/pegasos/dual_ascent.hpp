@@ -197,7 +197,7 @@ class DualAscent {
         double* const old = dual_of(i);
         if (growing) scale = 1 / (p_.lam * (total += s));
         block_dot(loss_, row, u.data(), score.data());
-        for (int64_t c = 0; c < loss_.width(); ++c) score[c] = scale * score[c] + p_.offset;
+        for (int64_t c = 0; c < loss_.width(); ++c) score[c] = scale * score[c] + offset_of<L>(p_, c);
         tally.weight += s;
         tally.nonzeros += row.size() * loss_.width();
         const double violation = loss_.violation(old, score.data(), y);

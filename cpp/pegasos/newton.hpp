@@ -82,7 +82,7 @@ class Newton {
     centre_.assign(a.begin(), a.end());
     scores_.resize(a.size());
     if (!rows_.scores(w, scores_)) return 0;
-    for (double& score : scores_) score += p_.offset;
+    for (size_t i = 0; i < scores_.size(); ++i) scores_[i] += offset_of<L>(p_, int64_t(i) % rows_.width());
     // With fewer free rows than features the matrix is all but singular, and its steps far too long. Damping keeps
     // them sensible until enough rows are free.
     const bool gradual = p_.rows.size() >= p_.rows.dim();

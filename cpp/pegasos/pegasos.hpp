@@ -41,8 +41,10 @@ class PegasosSolver {
         blocks_(blocks_of(loss)),
         batch_(size_t(options.k * width())),
         score_(blocks_),
-        slope_(blocks_) {
+        slope_(blocks_),
+        b_(size_t(width()), state.b) {
     w_.set_c(state.c);
+    if (is_joint<L> && p_.free_bias) std::copy(state.out.end() - width(), state.out.end(), b_.begin());
     // Without projection, with eta = 1/(lam t), w is a plain sum over lam t and c needs no multiplying (eq. 13).
     plain_ = o_.eta.kind == Steps::Kind::pegasos && o_.radius == 0;
   }
@@ -110,7 +112,7 @@ class PegasosSolver {
       const auto row = rows[i];
       const auto y = label<L>(p_, i);
       block_dot(blocks_, row, state_.v.data(), score_.data());
-      for (int64_t c = 0; c < width(); ++c) score_[c] = w_.c() * score_[c] + (o_.batch_bias ? 0 : state_.b);
+      for (int64_t c = 0; c < width(); ++c) score_[c] = w_.c() * score_[c] + (o_.batch_bias ? 0 : b_[size_t(c)]);
       // i.i.d. draws follow the weights; the other orders see each row once an epoch and weigh its slope.
       const double share = o_.sampling == Sampling::iid || p_.s.empty() ? 1.0 : p_.s[size_t(i)] * m / p_.total;
       blocks_.slope(score_.data(), y, slope_.data());
@@ -133,7 +135,9 @@ class PegasosSolver {
       follow(w_.scale(1 - eta * p_.lam));
       if (average_.on()) average_.shrunk(w_.c(), state_.v);
     }
-    double slopes = 0;
+    // b is not penalised: its steps are those of a convex function that is not strongly convex.
+    const bool steps_b = p_.free_bias && !o_.batch_bias && !o_.fixed_bias;
+    const double eta_b = steps_b ? 1 / (double(k) * std::sqrt(double(t))) : 0;
     for (int64_t j = 0; j < k * width(); ++j) {
       const auto [i, slope] = batch_[size_t(j)];
       if (slope == 0) continue;
@@ -142,11 +146,9 @@ class PegasosSolver {
       const double step = o_.radius > 0 ? w_.add(row, a, w_.dot(row)) : w_.add(row, a);
       state_.counts[size_t(i * width() + j % width())] += step;
       if (average_.on()) average_.added(row, step);
-      slopes += slope;
+      b_[size_t(j % width())] -= eta_b * slope;
     }
     if (o_.radius > 0) follow(w_.project(o_.radius));
-    // b is not penalised: its steps are those of a convex function that is not strongly convex.
-    if (p_.free_bias && !o_.batch_bias && !o_.fixed_bias) state_.b -= slopes / double(k) / std::sqrt(double(t));
   }
 
   // Step 1 erases w: 1 - eta lam is zero.
@@ -167,7 +169,7 @@ class PegasosSolver {
   // fraction of its slope that is missing.
   void balance_batch(int64_t k) {
     if constexpr (PiecewiseLinear<L>) {
-      const double b = state_.b = best_bias(loss_, scored_, 0.0);
+      const double b = b_[0] = best_bias(loss_, scored_, 0.0);
       double sum = 0;
       for (int64_t j = 0; j < k; ++j) {
         const auto& [score, y, share] = scored_[size_t(j)];
@@ -202,12 +204,18 @@ class PegasosSolver {
 
   void keep_state() {
     state_.c = w_.c();
+    if constexpr (!is_joint<L>) state_.b = b_[0];
     state_.C = average_.C();
     state_.averaged = average_.count();
   }
 
   void write_last(std::span<double> out) const {
     for (size_t j = 0; j < out.size(); ++j) out[j] = state_.v[j] * w_.c();
+    write_bias(out);
+  }
+
+  void write_bias(std::span<double> out) const {
+    if (p_.free_bias) std::copy(b_.begin(), b_.end(), out.end() - width());
   }
 
   void write_output() {
@@ -215,10 +223,9 @@ class PegasosSolver {
     if (!best_.empty())
       std::copy(best_.begin(), best_.end(), state_.out.begin());
     else if (o_.tail > 0 && average_.count() > 0)
-      average_.write(state_.v, state_.out);
+      average_.write(state_.v, state_.out), write_bias(state_.out);
     else
       write_last(state_.out);
-    if (p_.free_bias) state_.out.back() = state_.b;
   }
 
   // Keeps the best of the iterates at the random stopping times (the paper after lemma 3, and its footnote).
@@ -234,11 +241,12 @@ class PegasosSolver {
         const int64_t i = sample_row(draws, uint64_t(n));
         const auto row = p_.rows[i];
         block_dot(blocks_, row, w.data(), score_.data());
-        score_[0] += state_.b;  // zero where there are several
+        for (int64_t c = 0; c < width(); ++c) score_[c] += b_[size_t(c)];
         value += p_.weight(i) * blocks_.value(score_.data(), label<L>(p_, i));
         if (!watch_.go_on(row.size() * width())) return false;
       }
-      value = half_square(w, std::sqrt(p_.lam)) + value / double(o_.sample) * double(p_.m()) / p_.total;
+      value = half_square(penalised(p_, w, width()), std::sqrt(p_.lam)) +
+              value / double(o_.sample) * double(p_.m()) / p_.total;
     } else {
       const auto found = objective(p_, loss_, w, team_, watch_);
       if (!found) return false;
@@ -266,7 +274,7 @@ class PegasosSolver {
     };
     const auto found = certify(p_, loss_, state_.out, dual, team_, watch_);
     if (!found) return;
-    if (p_.free_bias) state_.out.back() = found->bias;
+    if (p_.free_bias && !is_joint<L>) state_.out.back() = found->bias;
     // Every dual value bounds f(w*) from below: keep the best.
     const double before = fit.history.empty() ? 0.0 : fit.history.back().dual;  // no loss is negative
     const double bound = std::min(std::max(found->dual, before), found->objective);
@@ -290,6 +298,7 @@ class PegasosSolver {
   const Blocks blocks_;
   std::vector<Hit> batch_;  // of a row, one for each class
   Block<Blocks> score_, slope_;
+  std::vector<double> b_;       // free bias, one number or one a class; where it is none, zero
   std::vector<Scored> scored_;  // of the batch, with batch_bias
   std::vector<double> best_;
   double best_value_ = std::numeric_limits<double>::infinity();

@@ -38,7 +38,7 @@ struct PegasosState {
   double c = 1;
   int64_t t = 0;     // steps taken
   int64_t hits = 0;  // those with a loss
-  double b = 0;      // free bias
+  double b = 0;      // free bias; a joint loss has its own in the last block of out
   double C = 0;      // of the average, with the iterates in it
   int64_t averaged = 0;
 };

@@ -41,6 +41,7 @@ struct Problem {
   double total = 0;                       // sum of s
   bool free_bias = false;                 // b is not penalised, eq. 23
   double offset = 0;                      // added to every score
+  std::span<const double> offsets = {};   // of a joint loss: one a class; empty: none
 
   int64_t m() const { return listed.empty() ? rows.size() : int64_t(listed.size()); }
   double weight(int64_t i) const { return s.empty() ? 1.0 : s[size_t(i)]; }

@@ -38,7 +38,7 @@ class Proofs {
     if (found->objective < objective_) {
       objective_ = found->objective;
       std::copy(w.begin(), w.end(), state_.w.begin());
-      if (p_.free_bias) state_.w.back() = found->bias;
+      if (p_.free_bias && !is_joint<L>) state_.w.back() = found->bias;
     }
     raised_bound_ = found->dual > dual_;
     dual_ = std::max(dual_, found->dual);

@@ -36,7 +36,7 @@ class DualSolver {
         state_(state),
         team_(team),
         watch_(watch),
-        inner_(inner_problem(problem)),
+        bias_(problem, loss, state.w),
         u_(state.w.size()),
         ascent_(inner_, loss, state.a, u_, team, options.replicas),
         descent_(inner_, loss, bias_penalty(), team, watch, meter_),
@@ -44,9 +44,7 @@ class DualSolver {
         second_order_(
             inner_, loss, bias_penalty(), options, state, proofs_, meter_, team, watch,
             [this](std::span<const double> w, std::span<const double> a) { return certify_now(w, a); },
-            [this](std::span<double> w) { recentre(w); }) {
-    if (p_.free_bias) inner_.offset = state.w.back();
-  }
+            [this](std::span<double> w) { bias_.recentre(w); }) {}
 
   template <class Report>
   DualFit run(const Report& report) {
@@ -119,7 +117,7 @@ class DualSolver {
     std::vector<double> w = weights();
     if (!certify_now(w, state_.a)) return false;
     if (p_.free_bias)
-      recentre(w);
+      bias_.recentre(w);
     else
       trust_ = std::clamp(proofs_.gap() / expected, least_trust, JointLoss<L> ? 2.0 : 5.0);
     return true;
@@ -140,17 +138,14 @@ class DualSolver {
     return w;
   }
 
-  // The current b is the next centre; w is of the inner problem.
-  void recentre(std::span<double> w) {
-    inner_.offset += inner_.rows.bias * w.back();
-    w.back() = 0;
-  }
-
   bool certify_now(std::span<const double> w, std::span<const double> a) {
     const auto look = [&](int64_t i, const double* score) { ascent_.look(i, score); };
     meter_.take(certificate_cost());
     certified_ = meter_.spent();
-    return proofs_.take(w, a, p_.free_bias ? std::span<double>() : std::span<double>(u_), look);
+    if (!p_.free_bias) return proofs_.take(w, a, u_, look);
+    std::vector<double> whole(w.begin(), w.end());
+    bias_.to_whole(whole);
+    return proofs_.take(whole, a, {}, look);
   }
 
   double full_epoch() const {
@@ -212,7 +207,7 @@ class DualSolver {
       if (!proofs_.fresh()) hand_out(w);
       proofs_.join_last();
       if (!whole || !proven) return false;
-      if (p_.free_bias) recentre(w);
+      if (p_.free_bias) bias_.recentre(w);
     }
     if (fit_.converged) return true;
     // It has not got there: second order may take as much again, from where it is.
@@ -227,10 +222,10 @@ class DualSolver {
     const double zero = at_zero();
     if (zero < proofs_.objective()) {  // coordinate ascent has only made it worse: a fresh start is nearer
       std::fill(w.begin(), w.end(), 0.0);
+      bias_.forget();
       const std::vector<double> nothing(state_.a.size());
       if (!certify_now(w, nothing)) return false;
       std::copy(nothing.begin(), nothing.end(), state_.a.begin());
-      inner_.offset = 0;
     }
     const double before = meter_.spent();
     const bool whole = second_order_.run(std::move(w), to_the_floor, p_.free_bias, zero, budget);
@@ -255,13 +250,14 @@ class DualSolver {
 
   void hand_out(std::span<const double> w) {
     std::copy(w.begin(), w.end(), state_.w.begin());
-    if (p_.free_bias) state_.w.back() = inner_.offset + inner_.rows.bias * w.back();
+    bias_.to_whole(state_.w);
   }
 
   // Far from the optimum w(a) may be worse than no model at all. The dual variables stay what they are.
   void not_above_zero() {
-    const double zero = p_.free_bias ? 0 : at_zero();
+    const double zero = p_.free_bias && !is_joint<L> ? 0 : at_zero();
     if (!o_.or_zero || fit_.converged || watch_.interrupted() || proofs_.objective() <= zero) return;
+    bias_.forget();
     certify_now(std::vector<double>(u_.size(), 0.0), state_.a);
     proofs_.join_last();
   }
@@ -274,7 +270,8 @@ class DualSolver {
   Watch& watch_;
   Meter meter_;
   Switching switching_{meter_, L::smooth};
-  Problem<Rows> inner_;
+  ProximalBias<Rows, L> bias_;
+  Problem<Rows>& inner_ = bias_.inner;
   std::vector<double> u_;
   DualAscent<Rows, L> ascent_;
   Descent<Rows, L> descent_;

@@ -66,6 +66,14 @@ template <class T, class Column>
 
 }  // namespace detail
 
+// The mean squared norm of the rows.
+template <class Rows>
+double mean_norm2(const Rows& rows) {
+  double sum = 0;
+  for (int64_t i = 0; i < rows.size(); ++i) sum += rows[i].norm2() / double(rows.size());
+  return sum;
+}
+
 // The largest squared norm of rows from..to - 1, for when the cheap bound is not enough.
 template <class Rows>
 double largest_norm2(const Rows& rows, int64_t from, int64_t to) {

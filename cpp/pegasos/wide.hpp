@@ -224,6 +224,15 @@ auto label(const Problem<Rows>& p, int64_t i) {
     return p.y[i];
 }
 
+// What is added to score number c of every row.
+template <class L, class Rows>
+double offset_of(const Problem<Rows>& p, [[maybe_unused]] int64_t c) {
+  if constexpr (is_joint<L>)
+    return p.offsets.empty() ? 0.0 : p.offsets[size_t(c)];
+  else
+    return p.offset;
+}
+
 template <class L, class Row>
 [[gnu::always_inline]] inline void block_dot(const L& blocks, const Row& row, const double* w, double* out) {
   if constexpr (is_joint<L>)

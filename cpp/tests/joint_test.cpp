@@ -51,6 +51,14 @@ void check_pegasos(const Problem<Rows>& p, const L& loss, double radius) {
   CHECK(fit.history.back().objective >= fit.history.back().dual);
 }
 
+// The same with a bias for each class that is not penalised.
+template <class Rows>
+Problem<Rows> freed(Problem<Rows> p) {
+  p.rows.bias = 0;
+  p.free_bias = true;
+  return p;
+}
+
 template <class L>
 void check_all(const L& loss) {
   for (const bool weighted : {false, true}) {
@@ -59,8 +67,10 @@ void check_all(const L& loss) {
     for (const bool second_order : {false, true}) {
       check_dual(dense.on_dense(0.01), loss, second_order, 1);
       check_dual(sparse.on_csr(0.01), loss, second_order, 2);
+      check_dual(freed(sparse.on_csr(0.01)), loss, second_order, 2);
     }
     check_pegasos(dense.on_dense(0.01), loss, 0);
+    check_pegasos(freed(dense.on_dense(0.01)), loss, 0);
     check_pegasos(sparse.on_csr(0.01), loss, 10);
   }
   check_dual(three_classes<float>(40'000, false).on_csr(0.01), loss, false, 2);  // two replicas
@@ -70,6 +80,39 @@ void check_all(const L& loss) {
 
 TEST(multiclass_hinge_through_every_solver) { check_all(MulticlassHinge{classes, costs}); }
 TEST(multinomial_through_every_solver) { check_all(Multinomial{classes}); }
+
+// Every block stays e_y - p with p in the simplex, whatever it was, and the blocks sum to zero by weight.
+TEST(balanced_classes_are_answered_as_often_as_they_are_right) {
+  for (const bool weighted : {false, true}) {
+    const auto data = three_classes<double>(50, weighted);
+    const auto p = data.on_dense(0.1);
+    const Multinomial loss{classes};
+    const Stream draws(5);
+    const auto dual = [&](int64_t i, double* a) {
+      for (int64_t c = 0; c < classes; ++c) a[c] = 2 * draws.uniform(uint64_t(i * classes + c)) - 0.5 - double(c);
+      loss.feasible(a, p.y.code[size_t(i)]);
+    };
+    Watch watch(0, std::numeric_limits<double>::infinity(), {});
+    const auto balance = class_balance(p, loss, dual, watch);
+    CHECK(balance.has_value());
+    std::vector<double> a(classes), sums(classes), before(classes);
+    for (int64_t i = 0; i < p.rows.size(); ++i) {
+      const int64_t y = p.y.code[size_t(i)];
+      dual(i, a.data());
+      for (size_t c = 0; c < sums.size(); ++c) before[c] += p.weight(i) * a[c];
+      balance->balance(a.data(), y);
+      double sum = 0;
+      for (size_t c = 0; c < sums.size(); ++c) {
+        CHECK(double(int64_t(c) == y) - a[c] > -1e-15);
+        sums[c] += p.weight(i) * a[c];
+        sum += a[c];
+      }
+      CHECK(std::abs(sum) < 1e-14);
+    }
+    for (const double sum : sums) CHECK(std::abs(sum) < 1e-12);
+    CHECK(std::abs(before[0]) > 1);  // there was something to do
+  }
+}
 
 TEST(a_row_adds_to_any_number_of_classes) {
   Data<float> data(4, 6, 0.6);

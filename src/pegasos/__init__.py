@@ -42,12 +42,14 @@ if TYPE_CHECKING:
     from .solvers import SDCA, Auto, Pegasos
 
 
-def __getattr__(name: str) -> Any:
-    if name == "datasets":
-        return import_module(".datasets", __name__)
-    if name in _HOMES:
-        return getattr(import_module(f".{_HOMES[name]}", __name__), name)
-    raise AttributeError(f"module 'pegasos' has no attribute {name!r}")
+if not TYPE_CHECKING:  # a checker would take any name for one of ours
+
+    def __getattr__(name: str) -> Any:
+        if name == "datasets":
+            return import_module(".datasets", __name__)
+        if name in _HOMES:
+            return getattr(import_module(f".{_HOMES[name]}", __name__), name)
+        raise AttributeError(f"module 'pegasos' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

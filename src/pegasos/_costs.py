@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -14,21 +15,51 @@ Floats = NDArray[np.float64]
 _AT_ONCE = 64  # classes: between them Ctrl-C is heard
 
 
-def costs_of(estimator: Any, n_classes: int) -> Floats | None:
+def costs_of(estimator: Any, classes: NDArray[Any]) -> Floats | None:
     """What each answer costs, for the losses that train all classes together; None for the others."""
     given, loss, bias = estimator.costs, estimator.loss, estimator.bias
     if given is not None and loss != "multiclass_hinge":
         raise ValueError(f"costs are for loss='multiclass_hinge'; with loss={loss!r} set costs=None.")
     if not isinstance(loss, str) or loss not in losses.JOINT:
         return None
-    if bias not in ("regularized", "none"):
+    if bias not in ("regularized", "free", "none"):
         raise ValueError(
             f"bias={bias!r} is for one vector of weights; with loss={loss!r}, which has one a class, use "
-            "bias='regularized' or 'none'."
+            "bias='regularized', 'free' or 'none'."
         )
     if given is None:
-        return 1.0 - np.eye(n_classes)
-    return _checked(given, n_classes)
+        return 1.0 - np.eye(len(classes))
+    if isinstance(given, Mapping):
+        given = _of_pairs(given, classes)
+    elif hasattr(given, "columns") and hasattr(given, "index"):
+        given = _of_frame(given, classes)
+    return _checked(given, len(classes))
+
+
+def _of_pairs(given: Mapping[Any, Any], classes: NDArray[Any]) -> Any:
+    """Pairs that are not named cost 1; those of a class that is not here (a fold without a rare one) are left out."""
+    place = {label: i for i, label in enumerate(classes.tolist())}
+    costs = (1.0 - np.eye(len(classes))).astype(object)
+    for pair, cost in given.items():
+        if not isinstance(pair, tuple) or len(pair) != 2:
+            raise ValueError(f"a dict of costs has pairs (right class, answer) as keys, got {pair!r}.")
+        right, answer = (label.item() if isinstance(label, np.generic) else label for label in pair)
+        if right in place and answer in place:
+            costs[place[right], place[answer]] = cost
+    return costs
+
+
+def _of_frame(given: Any, classes: NDArray[Any]) -> Any:
+    """The lines and columns of the classes that are here, by name."""
+    for side, names in (("index", given.index), ("columns", given.columns)):
+        missing = [label for label in classes.tolist() if label not in names]
+        if missing:
+            raise ValueError(
+                f"the {side} of the frame of costs lacks the class {missing[0]!r}: it names {list(names)!r}."
+            )
+        if not names.is_unique:
+            raise ValueError(f"the {side} of the frame of costs names a class twice: {list(names)!r}.")
+    return given.loc[classes.tolist(), classes.tolist()]
 
 
 def _checked(given: Any, n_classes: int) -> Floats:

@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from ._rows import make_rows
+from .kernels import Objects
 
 Floats = NDArray[np.float64]
 
@@ -32,14 +33,33 @@ def fitted_numbers(name: str, value: Any, shape: tuple[int | None, ...]) -> Floa
 
 def linear_models(coef: Any, intercept: Any, n_models: tuple[int, ...], n_features: int) -> Floats:
     """Models as rows, the bias as last column. n_models: how many there may be."""
+    coef = coef if sp.issparse(coef) or np.ndim(coef) != 1 else np.asarray(coef)[None, :]
     weights = fitted_numbers("coef_", coef, (None, n_features))
-    if len(weights) not in n_models:
+    return np.column_stack([weights, _biases(len(weights), intercept, n_models)])
+
+
+def sparse_models(coef: Any, intercept: Any, n_models: tuple[int, ...], n_features: int) -> tuple[Any, Floats]:
+    """The same, of sparse weights, which stay sparse: a copy that nobody else writes to."""
+    if coef.shape[1] != n_features:
         raise ValueError(
-            f"coef_ has {len(weights)} vectors of weights where the model needs {' or '.join(map(str, n_models))}: it "
-            "was set since the fit."
+            f"coef_ has shape {coef.shape} where the model needs {n_features} columns: it was set since the fit."
         )
-    bias = fitted_numbers("intercept_", np.ravel(intercept), (len(weights),))
-    return np.column_stack([weights, bias])
+    coef = coef.tocsr(copy=True)
+    coef = coef if coef.dtype in (np.float32, np.float64) else coef.astype(np.float64)
+    try:
+        make_rows(coef, training=False)
+    except ValueError as error:
+        raise ValueError(f"coef_ was changed since the fit: {error}") from None
+    return coef, _biases(coef.shape[0], intercept, n_models)
+
+
+def _biases(count: int, intercept: Any, n_models: tuple[int, ...]) -> Floats:
+    if count not in n_models:
+        raise ValueError(
+            f"coef_ has {count} vectors of weights where the model needs {' or '.join(map(str, n_models))}: it was set "
+            "since the fit."
+        )
+    return fitted_numbers("intercept_", np.ravel(intercept), (count,))
 
 
 def support_numbers(model: Any, n_support: int) -> tuple[Floats, Floats]:
@@ -76,3 +96,13 @@ def support_rows(model: Any, n_columns: int) -> tuple[Any, NDArray[np.intp]]:
     except ValueError as error:
         raise ValueError(f"support_vectors_ was changed since the fit: {error}") from None
     return rows, support
+
+
+def support_objects(model: Any) -> tuple[Any, NDArray[np.intp]]:
+    """The same where rows are objects of the user's, which only the kernel function can check."""
+    support, things = np.asarray(model.support_), Objects(model.support_vectors_)
+    if len(things) != len(support):
+        raise ValueError(
+            f"support_vectors_ has {len(things)} entries where the model needs {len(support)}: it was set since."
+        )
+    return things, support

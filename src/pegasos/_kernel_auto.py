@@ -99,10 +99,14 @@ class KernelAuto(KernelAscent):
         self.polish, self.share, self.shared = polish, share, shared
 
     def _run(self, problem: KernelProblem, stop: Stop, journal: Journal, seed: int, steps: int) -> None:
+        if not stop.max_epochs:  # what is the start worth?
+            self._note(journal, steps)
+            return
         if problem.m <= min(self._whole(problem), problem.matrix.largest_whole):
             if self._run_rare(problem, journal, seed, steps):
-                return None
-            return self._run_whole(Whole(self.point, journal, seed), journal, steps)
+                return
+            self._run_whole(Whole(self.point, journal, seed), journal, steps)
+            return
         if not self.point.a.any():
             self._guess(problem, journal, seed)
         rounds, rng = 0, np.random.default_rng(seed + 1)

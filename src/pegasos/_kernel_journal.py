@@ -11,7 +11,7 @@ import numpy as np
 from . import _core
 from ._kernel_certificate import Certificate
 from ._kernel_problem import KernelProblem, Point
-from ._problem import Fit, Memory, Stop
+from ._problem import Fit, Floats, Memory, Stop
 
 _SILENCE = 1.0  # seconds
 _FLOOR = 1e-6  # of what rounding may be at worst: errors cancel, and more is to be had
@@ -144,10 +144,14 @@ class Journal:
         # Until the first certificate: w = 0, and no loss is negative.
         _, steps, objective, dual = self.lines[-1] if self.lines else (0.0, 0, self._problem.at_zero, 0.0)
         try:
-            return bool(self._stop.report(self._told, steps, objective, dual))
+            return bool(self._stop.report(self._told, steps, objective, dual, self.now))
         except BaseException as raised:
             self.error = raised
             raise Enough from None
+
+    def now(self) -> Floats:
+        """The model of the last line: the coefficient of every row, and the bias."""
+        return np.zeros(self._problem.matrix.m + 1) if self.point is None else _coefficients(self.point)
 
     def fit(self, steps: tuple[int, float], memory: Memory | None, otherwise: Point) -> Fit:
         """The model of the last line: what is handed back is what was certified, or `otherwise` if nothing was. steps:
@@ -157,5 +161,10 @@ class Journal:
         history = np.array(self.lines, dtype=np.float64).reshape(-1, 4)
         stopped = self.error is not None or bool(self._stop.halt[0])
         rounding = self.rounding + (self.found.rounding if self.found is not None else 0.0)
-        w = np.append(point.problem.p * point.a, point.bias)
-        return Fit(w, *steps, history, self.converged, stopped, self.error, memory, rounding=rounding)
+        return Fit(
+            _coefficients(point), *steps, history, self.converged, stopped, self.error, memory, rounding=rounding
+        )
+
+
+def _coefficients(point: Point) -> Floats:
+    return np.append(point.problem.p * point.a, point.bias)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import warnings
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -11,11 +10,12 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
 from . import _core, kernels
+from ._caller import user_level
 from ._columns import FEW, owned, used_columns
-from ._fitted import support_numbers, support_rows
+from ._fitted import support_numbers, support_objects, support_rows
 from ._kernel_auto import KernelAuto
 from ._kernel_blas import single_blas
 from ._kernel_matrix import KernelMatrix, no_poll
@@ -26,12 +26,13 @@ from ._kernel_sdca import KernelSDCA
 from ._kernel_tiles import Look, each_piece
 from ._labels import refuse_missing
 from ._many import solve_each
-from ._model import _FORMAT, LinearModel, _caller, _seed
+from ._model import LinearModel, _seed, _thread_count
 from ._pairs import pairs_of
 from ._problem import Fit, Floats, Problem, Start, Stop
-from ._progress import Progress
-from ._rows import make_rows, sound
+from ._progress import Progress, Told
+from ._rows import make_rows, validated
 from ._rules import Number, OneOf, Rule
+from ._targets import assert_numbers
 from .regression import PegasosRegressor
 from .solvers import SDCA, Pegasos, solver_of
 
@@ -70,10 +71,22 @@ class KernelModel(LinearModel):
     def _read_rows(self, X: Any, y: Any, reset: bool, numeric: bool = False) -> tuple[Any, _core.Rows, NDArray[Any]]:
         """X in an order that kernels can use, the same as native rows, and y."""
         refuse_missing(y)
-        X, y = validate_data(self, sound(X), y, reset=reset, multi_output=False, y_numeric=numeric, **_FORMAT)
+        if callable(self.kernel) and not kernels.is_table(X):
+            return self._read_objects(X, y, numeric)
+        X, y = validated(self, X, y, reset=reset, multi_output=False, y_numeric=numeric)
         X = owned(X)
         rows = make_rows(X, training=True)
         return _tidy(X), rows, np.asarray(y)
+
+    def _read_objects(self, X: Any, y: Any, numeric: bool) -> tuple[Any, _core.Rows, NDArray[Any]]:
+        """Rows of which only the kernel function knows what they are; native code sees as many, without numbers."""
+        things, labels = kernels.Objects(kernels.as_things(X)), column_or_1d(y, warn=True)
+        check_consistent_length(things, labels)
+        if numeric:
+            labels = assert_numbers(labels)
+        for name in ("n_features_in_", "feature_names_in_"):
+            self.__dict__.pop(name, None)
+        return things, make_rows(np.zeros(things.shape), training=True), labels
 
     def _with_kernel(self, problem: Problem, X: Any, in_pairs: int = 0) -> KernelProblem:
         """The problem with its kernel matrix."""
@@ -93,7 +106,7 @@ class KernelModel(LinearModel):
             and self.tol >= kernel.coarseness(kernel.placed(X)) / (problem.lam * np.sqrt(problem.m))
         ):
             dtype = np.float32
-        matrix = KernelMatrix(kernel, X, dtype, float(self.cache_mb), _threads(self.n_jobs))
+        matrix = KernelMatrix(kernel, X, dtype, float(self.cache_mb), _thread_count(self.n_jobs))
         with np.errstate(over="ignore"):
             if not np.isfinite(matrix.diagonal.max() * problem.largest_share**2 / problem.lam):
                 raise ValueError(
@@ -103,18 +116,19 @@ class KernelModel(LinearModel):
         fields = {name: getattr(problem, name) for name in problem.__dataclass_fields__}
         return KernelProblem(**fields, matrix=matrix, in_pairs=in_pairs)
 
-    def _solve_kernel(self, problem: KernelProblem, names: list[str], stop: Stop) -> list[Fit]:
+    def _solve_kernel(self, problem: KernelProblem, names: list[str], stop: Stop, told: Told) -> list[Fit]:
         """One fit, or one for each named class against the rest, or each named pair; they share kernel values."""
         positives = list(range(len(names))) if len(names) > 1 else [1]
         solver = self._method(problem, stop, len(positives))
         if problem.in_pairs:
             solver = PairSolver(solver, problem)
         starts = self._starts_of(problem, len(positives))
-        progress = Progress(self, names)
+        progress = Progress(self, names, told, [start.w for start in starts])
+        seed = _seed(self.random_state, solver_of(self.solver))
         # Threads are ours, each with a product of its own: those inside of BLAS wait for each other at every turn.
         with single_blas():
-            fits = solve_each(problem, positives, solver, stop, starts, _seed(self.random_state), 1, progress.report_of)
-        progress.finish()
+            fits = solve_each(problem, positives, solver, stop, starts, seed, 1, progress.report_of)
+        progress.finish([fit.w for fit in fits])
         problem.matrix.poll = no_poll  # it has a way to the matrix, whose memory would have to wait for the collector
         return fits
 
@@ -149,33 +163,41 @@ class KernelModel(LinearModel):
 
     def _keep(self, X: Any, problem: KernelProblem, fits: list[Fit], names: NDArray[Any], stop: Stop) -> None:
         """Set the fitted attributes; what interrupted the fit is raised at the end."""
-        w = np.stack([fit.w for fit in fits])
-        matrix = problem.matrix
-        self.support_ = np.flatnonzero(w[:, :-1].any(axis=0))
-        self.support_vectors_ = matrix.kernel.stored(X, self.support_)
-        self.dual_coef_ = np.ascontiguousarray(w[:, self.support_])
-        self.intercept_ = w[:, -1].copy()
-        self.n_kernel_evaluations_ = matrix.evaluations
-        self._fitted_kernel = matrix.kernel
-        self._score_scale = float(np.abs(problem.y).mean())
-        self._parts = self._parts_of(problem)
+        self._take(self._kept(X, problem, [fit.w for fit in fits]))
+        self.n_kernel_evaluations_ = problem.matrix.evaluations
         self._rounding = max(fit.rounding for fit in fits)
         self._set(problem, fits, names, stop)
 
-    def _parts_of(self, problem: KernelProblem) -> list[tuple[NDArray[np.intp], Any]]:
+    def _kept(self, X: Any, problem: KernelProblem, weights: list[Floats]) -> dict[str, Any]:
+        """What is needed to predict with these weights, one for each row and the bias last."""
+        w, kernel = np.stack(weights), problem.matrix.kernel
+        support = np.flatnonzero(w[:, :-1].any(axis=0))
+        return {
+            "support_": support,
+            "support_vectors_": kernel.stored(X, support),
+            "dual_coef_": np.ascontiguousarray(w[:, support]),
+            "intercept_": w[:, -1].copy(),
+            "_fitted_kernel": kernel,
+            "_score_scale": float(np.abs(problem.y).mean()),
+            "_parts": self._parts_of(problem, support),
+        }
+
+    @staticmethod
+    def _parts_of(problem: KernelProblem, support: NDArray[np.intp]) -> list[tuple[NDArray[np.intp], Any]]:
         """Support vectors that are multiplied at once, and which scores they are part of: those of a class have no part
         in pairs of other classes.
         """
         if not problem.in_pairs:
-            groups: list[tuple[Any, Any]] = [(np.arange(len(self.support_)), slice(None))]
+            groups: list[tuple[Any, Any]] = [(np.arange(len(support)), slice(None))]
         else:
-            codes, pairs = problem.labels[self.support_], np.array(pairs_of(problem.in_pairs))
+            codes, pairs = problem.labels[support], np.array(pairs_of(problem.in_pairs))
             each = range(problem.in_pairs)
             groups = [(np.flatnonzero(codes == k), np.flatnonzero((pairs == k).any(axis=1))) for k in each]
         return [(rows[i : i + 1024], scores) for rows, scores in groups for i in range(0, len(rows), 1024)]
 
-    def _shape(self, w: Floats) -> None:
+    def _shaped(self, problem: Problem, weights: list[Floats]) -> dict[str, Any]:
         """There is no coef_: `_keep` has kept what there is."""
+        return {}
 
     def _advice(self) -> str:
         """max_epochs is looked at between working sets; a solver that gets nowhere ends before."""
@@ -203,16 +225,19 @@ class KernelModel(LinearModel):
             warnings.warn(
                 f"not {said}. Raise max_epochs={self.max_epochs}, raise tol, or use another kernel.",
                 ConvergenceWarning,
-                stacklevel=_caller(),
+                stacklevel=user_level(),
             )
 
     def _scores(self, X: Any) -> Floats:
         check_is_fitted(self)
-        X = owned(validate_data(self, sound(X), reset=False, **_FORMAT))
-        make_rows(X, training=False)  # refuses what is not a finite number
-        kernel = self._fitted_kernel
+        kernel, objects = self._fitted_kernel, not hasattr(self, "n_features_in_")
+        if objects:
+            X = kernels.Objects(kernels.as_things(X))
+        else:
+            X = owned(validated(self, X, reset=False))
+            make_rows(X, training=False)  # refuses what is not a finite number
         looked_up = kernel.name == "precomputed"  # values as they are, only the sums are ours
-        vectors, numbers = support_rows(self, 0 if looked_up else X.shape[1])
+        vectors, numbers = support_objects(self) if objects else support_rows(self, 0 if looked_up else X.shape[1])
         factors, intercept = support_numbers(self, len(numbers))
         X = _tidy(X)
         if not looked_up:
@@ -234,7 +259,7 @@ class KernelModel(LinearModel):
                 mine[:, scores] += kernel.block(some, support.take(index)) @ factors[index][:, scores]
 
         with single_blas():
-            each_piece(X.shape[0], 512, _threads(self.n_jobs), piece, lambda: None)
+            each_piece(X.shape[0], 512, _thread_count(self.n_jobs), piece, lambda: None)
         return out
 
     def _accurate(self, X: Any, vectors: Any, factors: Floats) -> Any:
@@ -269,9 +294,3 @@ def _check_square(X: Any) -> None:
         raise ValueError(
             f"the kernel matrix is not symmetric: entry ({i}, {j}) is {X[i, j]:g}, entry ({j}, {i}) is {X[j, i]:g}."
         )
-
-
-def _threads(n_jobs: int | None) -> int:
-    """All cores that this process may use unless told otherwise, as BLAS would."""
-    every = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return every if n_jobs is None else n_jobs if n_jobs > 0 else max(1, every + 1 + n_jobs)

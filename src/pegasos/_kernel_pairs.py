@@ -19,7 +19,7 @@ from ._kernel_matrix import KernelMatrix, no_poll
 from ._kernel_problem import KernelProblem
 from ._labels import Codes
 from ._pairs import pairs_of
-from ._problem import Fit, Floats, Memory, Start, Stop, Weights
+from ._problem import Fit, Floats, Memory, Now, Report, Start, Stop, Weights
 from .kernels import Rows
 
 _SHARED = 0.2  # of the memory: for what pairs have in common
@@ -139,6 +139,7 @@ class PairSolver:
         memory = start.memory
         if memory is not None and memory.dual is not None:
             memory = replace(memory, dual=memory.dual[rows])
+        stop = replace(stop, report=_spread_report(stop.report, rows, m))
         fit: Fit = self._solver.solve(self._part(problem, matrix), stop, replace(start, memory=memory), seed)
         problem.matrix.evaluations += matrix.evaluations
         matrix.poll = no_poll  # it has a way to the matrix, whose memory would have to wait for the collector
@@ -165,6 +166,18 @@ def _spread(values: Floats, rows: Index, m: int) -> Floats:
     every = np.zeros(m)
     every[rows] = values
     return every
+
+
+def _spread_report(report: Report | None, rows: Index, m: int) -> Report | None:
+    """Tells of the weights of all rows."""
+    if report is None:
+        return None
+
+    def spread(seconds: float, steps: int, objective: float, dual: float, now: Now) -> Any:
+        w = now()
+        return report(seconds, steps, objective, dual, lambda: np.append(_spread(w[:-1], rows, m), w[-1]))
+
+    return spread
 
 
 def _remembered(memory: Memory, rows: Index, m: int) -> Memory:

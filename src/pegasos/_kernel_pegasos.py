@@ -100,6 +100,8 @@ class KernelPegasos:
         T = self.given.T
         last = begun + (T if T is not None else math.ceil(min(stop.max_epochs * epoch, 2**62)))
         epochs = 1.0
+        if self.t == last:  # max_epochs=0 asks what the start is worth
+            self._note(problem, journal)
         while self.t < last:
             until = last if T is not None else min(last, begun + math.ceil(epochs * epoch))
             before = self.t

@@ -32,7 +32,10 @@ class Whole:
     def point(self) -> tuple[Point, Certificate]:
         """What was reached, and the certificate of exactly that."""
         block, problem = self.block, self.problem
-        a, g = block.a.copy(), np.empty(len(block.a))
+        a, g = (
+            block.a.copy(),
+            block.score.copy(),
+        )  # scores say which rows may give way where dual variables must balance
         b, *found = block.labelled.prove(block.K, problem.offset, block.p, a, g, self._plain, block.b)
         objective, dual, disagreement = (problem.lam * value for value in found)
         terms = block.labelled.longest_chain(len(a))

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import _core
+from ._caller import user_level
+from ._rows import refuse_masked
 
 Codes = NDArray[np.int32]
 
 
 def refuse_missing(y: Any) -> None:
-    """Name the row of a missing label, where scikit-learn's own check would stumble over objects."""
+    """Name the row of a missing label, where scikit-learn's own check would stumble over objects, or overlook it."""
+    refuse_masked("y", y)
     objects = np.asarray(y)
     if objects.dtype.kind == "O" and objects.ndim == 1:
         for row, label in enumerate(objects):
@@ -122,7 +126,7 @@ def _given_classes(classes: Any) -> NDArray[Any]:
 
 
 def check_classes(classes: NDArray[Any], codes: Codes, listed: NDArray[np.uint32] | None) -> None:
-    """Refuse fewer than two classes, or fewer than two among the listed rows."""
+    """Refuse fewer than two classes; warn of fewer than two among the listed rows, as a bootstrap may leave them."""
     if len(classes) < 2:
         raise ValueError(
             f"a classifier needs at least 2 classes, got {len(classes)} class: {classes.tolist()!r}. Check that y "
@@ -132,4 +136,7 @@ def check_classes(classes: NDArray[Any], codes: Codes, listed: NDArray[np.uint32
         return
     left = np.unique(codes[listed])
     if len(left) < 2:
-        raise ValueError(f"only 1 class, {classes.tolist()[left[0]]!r}, has rows of positive weight; 2 are needed.")
+        warnings.warn(
+            f"only 1 class, {classes.tolist()[left[0]]!r}, has rows of positive weight: the model learns of no other.",
+            stacklevel=user_level(),
+        )

@@ -2,30 +2,30 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from . import _core
-from ._fitted import linear_models
+from ._caller import user_level
+from ._fitted import linear_models, sparse_models
 from ._labels import refuse_missing
 from ._many import solve_each
 from ._own_loss import Loss
 from ._problem import Fit, Floats, Problem, Start, Stop
-from ._progress import CallbackSupportMixin, Progress
-from ._rows import make_rows, sound
+from ._progress import CallbackSupportMixin, Progress, Told
+from ._rows import make_rows, validated
 from ._rules import Rule, check
+from ._sparse_weights import sparse_scores
 from .solvers import Auto, Pegasos, solver_of
-
-_FORMAT = {"accept_sparse": "csr", "dtype": [np.float64, np.float32], "order": "C", "ensure_all_finite": False}
 
 _MOST_THREADS = 64  # more than there are cores, only if somebody asks for it
 
@@ -66,21 +66,28 @@ class LinearModel(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]  #
 
     def _read(self, X: Any, y: Any, reset: bool, numeric: bool = False) -> tuple[_core.Rows, NDArray[Any]]:
         refuse_missing(y)
-        X, y = validate_data(self, sound(X), y, reset=reset, multi_output=False, y_numeric=numeric, **_FORMAT)
+        X, y = validated(self, X, y, reset=reset, multi_output=False, y_numeric=numeric)
         return make_rows(X, training=True, threads=_thread_count(self.n_jobs)), np.asarray(y)
 
     def _scores(self, X: Any) -> Floats:
         check_is_fitted(self)
-        rows = make_rows(validate_data(self, sound(X), reset=False, **_FORMAT), training=False)
+        X = validated(self, X, reset=False)
+        rows = make_rows(X, training=False)
+        if sp.issparse(self.coef_):
+            return sparse_scores(X, *sparse_models(self.coef_, self.intercept_, self._n_models(), self.n_features_in_))
         scores: Floats = _core.scores(rows, self._weights())
         return scores
 
     def _weights(self) -> Floats:
         """Models as rows, the bias as last column."""
-        K = len(self.classes_)
-        return linear_models(self.coef_, self.intercept_, (1, 2) if K == 2 else (K,), self.n_features_in_)
+        return linear_models(self.coef_, self.intercept_, self._n_models(), self.n_features_in_)
 
-    def _solve(self, problem: Problem, names: list[str], stop: Stop, goes_on: bool) -> list[Fit]:
+    def _n_models(self) -> tuple[int, ...]:
+        """How many vectors of weights there may be."""
+        K = len(self.classes_)
+        return (1, 2) if K == 2 else (K,)
+
+    def _solve(self, problem: Problem, names: list[str], stop: Stop, goes_on: bool, told: Told) -> list[Fit]:
         """One fit, or one for each named class against the rest."""
         problem.check_scale()
         solver = solver_of(self.solver)
@@ -90,13 +97,13 @@ class LinearModel(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]  #
             solver = Pegasos()  # a dual solver needs rows that come back; one pass is a stochastic gradient's trade
         solver.check(problem, stop)
         positives = list(range(len(names))) if len(names) > 1 else [1]
-        seed = _seed(self.random_state)
+        seed = _seed(self.random_state, solver)
         zero = Start(np.zeros(problem.n_weights))
         starts = self._starts(problem, len(positives)) if goes_on else [zero] * len(positives)
-        progress = Progress(self, names)
+        progress = Progress(self, names, told, [start.w for start in starts])
         n_threads = _thread_count(self.n_jobs)
         fits = solve_each(problem, positives, solver, stop, starts, seed, n_threads, progress.report_of)
-        progress.finish()
+        progress.finish([fit.w for fit in fits])
         return fits
 
     def _starts(self, problem: Problem, n_models: int) -> list[Start]:
@@ -122,7 +129,7 @@ class LinearModel(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]  #
 
     def _set(self, problem: Problem, fits: list[Fit], names: NDArray[Any], stop: Stop) -> None:
         """Set the fitted attributes, then raise what interrupted the fit or warn about what it did not reach."""
-        self._shape(problem.models([fit.w for fit in fits]))
+        self._take(self._shaped(problem, [fit.w for fit in fits]))
         several = len(fits) > 1
 
         def each(values: list[Any]) -> Any:
@@ -154,9 +161,14 @@ class LinearModel(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]  #
         if not stop.one_pass:
             self._conclude(problem)
 
-    def _shape(self, w: Floats) -> None:
-        """Models as rows, the bias last, to coef_ and intercept_."""
-        self.coef_, self.intercept_ = np.ascontiguousarray(w[:, :-1]), w[:, -1].copy()
+    def _take(self, attributes: dict[str, Any]) -> None:
+        for name, value in attributes.items():
+            setattr(self, name, value)
+
+    def _shaped(self, problem: Problem, weights: list[Floats]) -> dict[str, Any]:
+        """The attributes that weights become."""
+        w = problem.models(weights)
+        return {"coef_": np.ascontiguousarray(w[:, :-1]), "intercept_": w[:, -1].copy()}
 
     def _advice(self) -> str:
         """What would let the solver go on."""
@@ -182,7 +194,7 @@ class LinearModel(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]  #
                 f"not converged{which}: the objective is {said}. {self._advice()}, raise tol, or scale {scaled} "
                 f"(StandardScaler, Normalizer).{note}",
                 ConvergenceWarning,
-                stacklevel=_caller(),
+                stacklevel=user_level(),
             )
 
 
@@ -194,15 +206,12 @@ def _rare_note(gaps: Floats, constants: Floats) -> str:
     return f" Note: a mere constant reaches {constants[large].min():.3g}, and the gap is more than a tenth of that."
 
 
-def _caller() -> int:
-    """The stack level of the first frame outside pegasos and scikit-learn: the user's line, for warnings."""
-    frame, level = sys._getframe(1), 1
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] in ("pegasos", "sklearn"):
-        frame, level = frame.f_back, level + 1
-    return level
-
-
-def _seed(random_state: Any) -> int:
+def _seed(random_state: Any, solver: Any) -> int:
+    """None: the same for every fit of a solver whose answer does not depend on it but for the last bits; Pegasos, whose
+    answer does, draws from numpy's global generator, as SGDClassifier.
+    """
+    if random_state is None and not isinstance(solver, Pegasos):
+        return 0
     try:
         return int(check_random_state(random_state).randint(2**31 - 1))
     except ValueError as error:
@@ -210,9 +219,9 @@ def _seed(random_state: Any) -> int:
 
 
 def _thread_count(n_jobs: int | None) -> int:
-    if n_jobs is None:
-        return 1
-    from joblib import cpu_count
+    if n_jobs is None or 0 < n_jobs <= _MOST_THREADS:
+        return n_jobs or 1
+    from joblib import cpu_count  # takes longer than a small fit
 
     cores = int(cpu_count())
     return min(n_jobs, max(_MOST_THREADS, cores)) if n_jobs > 0 else max(1, cores + 1 + n_jobs)

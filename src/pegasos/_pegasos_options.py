@@ -9,7 +9,7 @@ import numpy as np
 
 from . import _core, losses
 from ._own_loss import Loss
-from ._problem import Problem, Stop
+from ._problem import Problem, Start, Stop
 
 if TYPE_CHECKING:
     from ._solver_pegasos import Pegasos
@@ -18,8 +18,9 @@ _MOST_STEPS = 2**62
 _MOST_LATE = 1e300  # times any lam that is allowed it is finite
 
 
-def native_options(solver: Pegasos, problem: Problem, stop: Stop, t: int, seed: int) -> _core.PegasosOptions:
-    """The options of a fit that goes on from step t."""
+def native_options(solver: Pegasos, problem: Problem, stop: Stop, start: Start, seed: int) -> _core.PegasosOptions:
+    """The options of a fit that goes on from there."""
+    t = start.steps
     k = min(solver.k, problem.m)  # larger only in partial_fit, where the last batch may be short
     if stop.one_pass:
         steps: float = -(-problem.m // k)
@@ -33,7 +34,7 @@ def native_options(solver: Pegasos, problem: Problem, stop: Stop, t: int, seed: 
     o.set_sampling(solver.sampling)
     o.steps = min(t + int(steps), _MOST_STEPS)
     o.tol, o.to_the_end, o.one_pass = stop.tol * problem.at_zero, solver.T is not None, stop.one_pass
-    o.set_step(*schedule(solver, problem))
+    o.set_step(*schedule(solver), late_of(solver, problem, stop, start))
     if solver.projection:
         o.radius = math.sqrt(problem.at_zero / problem.lam)
     o.batch_bias = problem.bias == "batch"
@@ -44,10 +45,25 @@ def native_options(solver: Pegasos, problem: Problem, stop: Stop, t: int, seed: 
     return o
 
 
-def schedule(solver: Pegasos, problem: Problem) -> tuple[str, float, float]:
-    """Which steps, their number, and by how many they are late."""
-    kind, number = (solver.step, norma_p(solver)) if isinstance(solver.step, str) else ("constant", float(solver.step))
-    return kind, number, late_start(problem)
+def schedule(solver: Pegasos) -> tuple[str, float]:
+    """Which steps, and their number."""
+    return (solver.step, norma_p(solver)) if isinstance(solver.step, str) else ("constant", float(solver.step))
+
+
+def late_of(solver: Pegasos, problem: Problem, stop: Stop, start: Start) -> float:
+    """By how many steps they are late.
+
+    In a stream, whose rows come once, 1/lam is too long a step for the first ones: what they do to w, the others cannot
+    undo in time. It begins with the step that takes the score of a row by 1, and goes on as it has begun.
+    """
+    usual = late_start(problem)
+    if usual or not stop.one_pass or solver.step != "pegasos":
+        return usual
+    if start.steps:
+        run = start.memory.running if start.memory is not None else None
+        return run.late if run is not None else 0
+    reach = problem.rows.mean_norm2() + float(problem.bias == "regularized")
+    return float(min(round(reach / problem.lam), 2**53))
 
 
 def late_start(problem: Problem) -> float:

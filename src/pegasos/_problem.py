@@ -19,10 +19,14 @@ from numpy.typing import NDArray
 from . import _core, losses
 from ._costs import good_joint_constant, joint_value_at_zero
 from ._own_loss import Loss, call
+from ._resume import Memory as Memory
+from ._resume import Running as Running
+from ._resume import Start as Start
 from ._weights import Weights as Weights
 
 Floats = NDArray[np.float64]
-Report = Callable[[float, int, float, float], Any]
+Now = Callable[[], Floats]  # the weights of this moment
+Report = Callable[[float, int, float, float, Now], Any]
 
 
 @dataclass(frozen=True)
@@ -176,53 +180,16 @@ class Stop:
     threads: int = 1
     remember: bool = False  # hand back what a warm start needs
 
-    def watch(self) -> _core.Watch:
+    def watch(self, now: Now) -> _core.Watch:
+        """For native work; now: what `report` is told besides the numbers."""
+        report = self.report
         return _core.Watch(
             started=time.perf_counter() - self.began,
             give_up=np.inf if self.max_time is None else self.max_time,
             polls_signals=get_ident() == main_thread().ident,
             stop=self.halt,
-            report=self.report,
+            report=None if report is None else lambda seconds, steps, f, dual: report(seconds, steps, f, dual, now),
         )
-
-
-@dataclass(frozen=True)
-class Running:
-    """The running iterate of Pegasos, w = c * v, with its average; `out` is what was returned beside it."""
-
-    v: Floats
-    c: float
-    hits: int
-    b: float
-    B: Floats
-    C: float
-    averaged: int
-    out: Floats
-
-
-@dataclass(frozen=True)
-class Memory:
-    """What a warm start finds of the fit before. `dual` serves if the same rows come again.
-
-    w = sum_i s_i dual_i x_i / (lam sum_i s_i); a joint loss has one number a class and row, rows one after the other.
-    """
-
-    dual: Floats | None
-    lam: float
-    running: Running | None = None
-
-    def fits(self, n_duals: int) -> bool:
-        """Whether there are as many dual variables as that."""
-        return self.dual is None or len(self.dual) == n_duals
-
-
-@dataclass(frozen=True)
-class Start:
-    """Where a solver goes on from: w after `steps` steps."""
-
-    w: Floats
-    steps: int = 0
-    memory: Memory | None = None
 
 
 @dataclass

@@ -6,8 +6,54 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.utils.validation import validate_data
 
 from . import _core
+
+_FORMAT = {"accept_sparse": "csr", "dtype": [np.float64, np.float32], "order": "C", "ensure_all_finite": False}
+
+
+def validated(estimator: Any, X: Any, *y: Any, **how: Any) -> Any:
+    """X, and y where there is one, as scikit-learn hands them on; what cannot be a number is named with its place."""
+    refuse_masked("X", X)
+    try:
+        return validate_data(estimator, sound(X), *y, **_FORMAT, **how)
+    except ValueError:
+        _refuse_text(X)
+        raise
+
+
+def refuse_masked(name: str, given: Any) -> None:
+    """scikit-learn would read what is under the mask."""
+    if isinstance(given, np.ma.MaskedArray) and np.ma.getmaskarray(given).any():
+        place = tuple(int(i) for i in np.argwhere(np.ma.getmaskarray(given))[0])
+        where = f"row {place[0]}" + (f", column {place[1]}" if len(place) == 2 else "")
+        raise ValueError(f"{name} is a masked array, masked at {where}. Fill it, {name}.filled(...), or drop the rows.")
+
+
+def _refuse_text(X: Any) -> None:
+    """Name the first entry that is not a number, as the native validator names NaN."""
+    objects = np.asarray(X)
+    if objects.ndim != 2 or objects.dtype.kind not in "OUS":
+        return
+    names = getattr(X, "columns", None)
+    for j, column in enumerate(objects.T):
+        for row, value in enumerate(column):
+            if not isinstance(value, (str, bytes)) or _is_number(value):
+                continue
+            named = "" if names is None else f" ({names[j]!r})"
+            raise ValueError(
+                f"X contains {str(value)!r} at row {row}, column {j}{named}, which is no number. Encode the column "
+                "first (OneHotEncoder or OrdinalEncoder in a ColumnTransformer; TfidfVectorizer for texts), or drop it."
+            ) from None
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return False
+    return True
 
 
 def sound(X: Any) -> Any:
@@ -32,7 +78,7 @@ def sound(X: Any) -> Any:
 
 def _check_coordinates(X: Any) -> None:
     for axis, name in enumerate(("row", "column")):
-        index = np.asarray(X.coords[axis])
+        index = np.asarray((X.row, X.col)[axis])
         if index.shape != np.shape(X.data):
             raise ValueError(f"the COO matrix has {index.size} {name} indices for {np.size(X.data)} values.")
         bad = np.flatnonzero((index < 0) | (index >= X.shape[axis]))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -19,7 +19,7 @@ class DualSolver(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
     _rules: ClassVar[dict[str, Rule]]
     _pegasos_first = False
     _second_order = False
-    sampling = "blocks"
+    sampling: Literal["blocks", "permutation"] = "blocks"
     polish = False
 
     def check(self, problem: Problem, stop: Stop) -> None:
@@ -53,7 +53,7 @@ class DualSolver(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         options.tol = stop.tol * problem.at_zero
         options.max_epochs = min(stop.max_epochs, 1e18)
         state = _core.Dual(a, w)
-        found = _core.dual_fit(problem.native(), options, state, stop.threads, stop.watch())
+        found = _core.dual_fit(problem.native(), options, state, stop.threads, stop.watch(w.copy))
         return Fit(
             w=w,
             steps=start.steps + state.visits,
@@ -84,7 +84,7 @@ class SDCA(DualSolver):
 
     _rules: ClassVar[dict[str, Rule]] = {"sampling": OneOf(("blocks", "permutation")), "shrinking": Flag()}
 
-    def __init__(self, sampling: str = "blocks", shrinking: bool = True) -> None:
+    def __init__(self, sampling: Literal["blocks", "permutation"] = "blocks", shrinking: bool = True) -> None:
         self.sampling = sampling
         self.shrinking = shrinking
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from . import _core
 from ._own_loss import Loss, call, check_loss
-from ._pegasos_options import schedule
+from ._pegasos_options import late_of, schedule
 from ._problem import Fit, Floats, Memory, Problem, Running, Start, Stop
 
 
@@ -59,7 +59,8 @@ class OwnPegasos:
         assert isinstance(problem.loss, Loss)
         self.solver, self.problem, self.stop, self.seed, self.o = solver, problem, stop, seed, options
         self.loss: Loss = problem.loss
-        self.kind, self.number, self.late = schedule(solver, problem)
+        self.late = late_of(solver, problem, stop, start)
+        self.kind, self.number = schedule(solver)
         self.y = problem.numbers()
         self.bias = float(problem.bias == "regularized")
         s = problem.weights.s
@@ -109,7 +110,7 @@ class OwnPegasos:
 
     def _memory(self, w: Floats) -> Memory:
         walk, unit = self.walk, np.asarray(self.problem.per_dual(self.problem.lam))
-        running = Running(walk.v, walk.c, walk.hits, 0.0, walk.total, 0.0, walk.summed, w.copy())
+        running = Running(walk.v, walk.c, walk.hits, 0.0, walk.total, 0.0, walk.summed, w.copy(), self.late)
         if not self.stop.remember or not len(walk.counts):
             return Memory(None, self.problem.lam, running)
         parts = walk.c * walk.counts
@@ -199,7 +200,7 @@ class OwnPegasos:
             dual = max(self._dual(a, live), self._dual(-slopes, live), walk.history[-1][3] if walk.history else -np.inf)
             dual = min(dual, f)
         walk.history.append((time.perf_counter() - self.stop.began, walk.t, f, dual))
-        if self.stop.report is not None and self.stop.report(*walk.history[-1]):
+        if self.stop.report is not None and self.stop.report(*walk.history[-1], walk.output):
             self.stop.halt[0] = 1
         return f - dual
 

@@ -9,9 +9,10 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from . import _core
+from . import _words as words
 from ._bias_search import search_bias
 from ._own_loss import Loss
-from ._pegasos_options import late_start, native_options
+from ._pegasos_options import late_of, late_start, native_options
 from ._problem import Fit, Floats, Memory, Problem, Running, Start, Stop
 from ._rules import Flag, Integer, Number, OneOf, OrNone, Rule, StartVector, StepSize, check
 from ._solver_own import OwnPegasos, check_own
@@ -39,7 +40,7 @@ class Pegasos(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type 
     step : {"pegasos", "norma"} or float, default="pegasos"
         Step size: 1/(lam t), p/(lam sqrt(t)), or a constant below 1/lam. For the squared losses, whose slopes are not
         bounded, 1/(lam (t + t0)) with t0 = L R^2/lam, where R is the length of the longest row and L = 2, and no step
-        above 1/(L R^2).
+        above 1/(L R^2). `partial_fit` begins with such steps for every loss.
     p : float or None, default=None
         For step="norma", in (0, 1]. None: the best by NORMA's bound, 0.5 sqrt(2 + 0.5 / sqrt(T)) when T is given,
         else 1/sqrt(2).
@@ -51,7 +52,8 @@ class Pegasos(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type 
         continue with step t + 1. "random": a random direction, a length of at most 1/sqrt(lam).
     output : {"last", "average", "tail", "random", "best"}, default="last"
         The last w, the average of all, the average of the last part, w at a random step, or the best of several random
-        steps by objective. The last two need T. `objective_` and `gap_` belong to what is returned.
+        steps by objective. The last two need T. `objective_` and `gap_` belong to what is returned. In `partial_fit`
+        "average" goes over all calls, "tail" back to the beginning of the call at most.
     attempts : int, default=3
         Random steps for output="best". Where the paper's footnote allows a sample of 1/(lam tol) rows to compare them,
         that is used; `objective_` is exact.
@@ -93,15 +95,15 @@ class Pegasos(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type 
         self,
         k: int = 1,
         T: int | None = None,
-        sampling: str = "blocks",
-        step: Any = "pegasos",
+        sampling: words.Sampling = "blocks",
+        step: words.Step = "pegasos",
         p: float | None = None,
         projection: bool = False,
         start: Any = "zero",
-        output: str = "last",
+        output: words.Output = "last",
         attempts: int = 3,
         tail: float = 0.5,
-        advance: str = "always",
+        advance: words.Advance = "always",
     ) -> None:
         self.k = k
         self.T = T
@@ -165,7 +167,7 @@ class Pegasos(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type 
     def solve(self, problem: Problem, stop: Stop, start: Start, seed: int) -> Fit:
         """Minimise; `start.steps` steps have been taken already."""
         if isinstance(problem.loss, Loss):
-            options = native_options(self, problem, stop, start.steps, seed)
+            options = native_options(self, problem, stop, start, seed)
             return OwnPegasos(self, problem, stop, start, seed, options).run()
         if problem.bias == "search" and not stop.one_pass:
             zero = Start(np.zeros(problem.dim))
@@ -174,15 +176,16 @@ class Pegasos(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type 
         return self._run(problem, stop, start, seed, None)
 
     def _run(self, problem: Problem, stop: Stop, start: Start, seed: int, b: float | None) -> Fit:
-        state, arrays = self._state(problem, start, seed)
+        late = late_of(self, problem, stop, start)
+        state, arrays = self._state(problem, start, seed, late)
         t = state.t
-        options = native_options(self, problem, stop, t, seed)
+        options = native_options(self, problem, stop, start, seed)
         if b is not None:
             state.b, options.fixed_bias = b, True
-        found = _core.pegasos_fit(problem.native(), options, state, stop.threads, stop.watch())
+        found = _core.pegasos_fit(problem.native(), options, state, stop.threads, stop.watch(arrays["out"].copy))
         visits = (state.t - t) * self.k
         running = Running(
-            arrays["v"], state.c, state.hits, state.b, arrays["B"], state.C, state.averaged, arrays["out"].copy()
+            arrays["v"], state.c, state.hits, state.b, arrays["B"], state.C, state.averaged, arrays["out"].copy(), late
         )
         return Fit(
             w=arrays["out"],
@@ -195,8 +198,8 @@ class Pegasos(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type 
             memory=self._memory(problem, stop, arrays["counts"], running),
         )
 
-    def _state(self, problem: Problem, start: Start, seed: int) -> tuple[_core.State, dict[str, Floats]]:
-        """w = c * v with c = 1/(lam t), eq. 13 of the paper. At t = 0 both are zero and c is free."""
+    def _state(self, problem: Problem, start: Start, seed: int, late: float) -> tuple[_core.State, dict[str, Floats]]:
+        """w = c * v with c = 1/(lam t), eq. 13 of the paper, or later steps. At t = 0 both are zero and c is free."""
         t, memory = start.steps, start.memory
         averages = self.output in ("average", "tail")
         counts, out, B = (
@@ -207,10 +210,11 @@ class Pegasos(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type 
         plain = self.step == "pegasos" and not self.projection
         run = memory.running if memory is not None else None
         counted = run.hits if run is not None and self.advance == "on_loss" else t
-        late = late_start(problem)
         c = 1.0 / (problem.lam * (counted + late)) if counted + late and plain else 1.0
-        v = start.w / c if t else self._first(problem, seed)
+        v = (start.w if t else self._first(problem, seed)) / c
         b = float(start.w[-1]) if problem.free_bias and t else 0.0
+        if problem.free_bias and t and problem.width > 1:
+            out[-problem.width :] = start.w[-problem.width :]  # of a joint loss: one a class, what was returned goes on
         iterate = run if run is not None and np.array_equal(run.out, start.w) else None
         if iterate is not None:  # go on with it, not with what was returned
             if plain:
@@ -220,7 +224,7 @@ class Pegasos(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type 
             if problem.free_bias and iterate.v[-1] == 0.0:  # b was apart from w then, too
                 b = iterate.b
         if problem.free_bias:
-            v[-1] = 0.0
+            v[-problem.width :] = 0.0
         if memory is not None and memory.dual is not None:
             counts += memory.dual * problem.per_dual(memory.lam) / c
         average = iterate if iterate is not None and averages and len(iterate.B) else None

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import assert_all_finite
 
 from . import _core, losses
+from ._caller import user_level
 from ._own_loss import Loss
 from ._problem import Fit, Floats, Problem, Stop
+
+_FAR = 10  # times the loss of the best constant at zero: numbers far from it, for their spread
 
 
 def median(y: Floats, s: Floats | None) -> float:
@@ -18,6 +25,16 @@ def median(y: Floats, s: Floats | None) -> float:
         return float(y[order[(len(y) - 1) // 2]])
     below = np.cumsum(s[order])
     return float(y[order[min(np.searchsorted(below, below[-1] / 2), len(y) - 1)]])
+
+
+def assert_numbers(y: NDArray[Any]) -> Floats:
+    """y as finite numbers; scikit-learn's own check comes with one of X."""
+    try:
+        numbers = np.asarray(y, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError("y must be numbers to predict; for classes use a classifier.") from None
+    assert_all_finite(numbers, input_name="y")
+    return numbers
 
 
 def minus(y: Floats, centre: float) -> Floats:
@@ -40,6 +57,26 @@ def check_targets(problem: Problem) -> None:
     raise ValueError(
         f"y is too large in row {row}: with numbers like {y[row] + problem.centre:.3g} the loss "
         f"{problem.loss!r} overflows. Scale y down, e.g. with TransformedTargetRegressor and a StandardScaler."
+    )
+
+
+def warn_far_from_zero(problem: Problem, least: float) -> None:
+    """Say so where a mere constant beats any model, all of which cost `least` at least, because its bias is penalised,
+    or by default not there, and y far from zero.
+    """
+    if problem.free_bias or isinstance(problem.loss, Loss) or not np.isfinite(least):
+        return
+    constant = problem.native().best_constant()
+    values = losses.REGRESSION[problem.loss].value(np.zeros_like(problem.labels), problem.labels, problem.parameter)
+    zero = float(np.average(values, weights=problem.weights.s))
+    if zero <= _FAR * constant or least <= 2 * constant + zero / 10:
+        return
+    middle = median(problem.labels, problem.weights.s)
+    warnings.warn(
+        f"no model is as good as a mere constant: the minimum is at least {least:.3g}, the median of y, "
+        f"{middle:.4g}, without a penalty has {constant:.3g}. y is far from zero for bias={problem.bias!r}. Use "
+        "bias='free', which does not penalise b, or centre y (TransformedTargetRegressor).",
+        stacklevel=user_level(),
     )
 
 

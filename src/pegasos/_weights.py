@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from numbers import Real
@@ -10,7 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ._caller import user_level
 from ._labels import Codes
+from ._rows import refuse_masked
 
 Floats = NDArray[np.float64]
 
@@ -65,6 +68,7 @@ def _moderate(s: Floats) -> Floats:
 
 
 def _sample_weight(given: Any, n_rows: int) -> Floats:
+    refuse_masked("sample_weight", given)
     try:
         s = np.asarray(given)
         if s.dtype.kind == "c":
@@ -101,14 +105,17 @@ def _class_weight(given: Mapping[Any, float] | str, classes: NDArray[Any], codes
     if not isinstance(given, Mapping):
         raise ValueError(f"class_weight must be a dict, 'balanced' or None, got {given!r}.")
     names = {label: i for i, label in enumerate(classes.tolist())}
-    by_class = np.ones(len(classes))
+    by_class, known = np.ones(len(classes)), 0
     for label, value in given.items():
         key = label.item() if isinstance(label, np.generic) else label
-        if key not in names:
-            raise ValueError(
-                f"class_weight names the class {label!r}, which is not in y; classes: {classes.tolist()!r}."
-            )
         if not isinstance(value, Real) or not np.isfinite(value) or value < 0:
             raise ValueError(f"class_weight[{label!r}] = {value!r} must be a finite number >= 0.")
-        by_class[names[key]] = value
+        if key in names:  # a fold may have no row of a rare class
+            by_class[names[key]], known = value, known + 1
+    if given and not known:
+        warnings.warn(
+            f"class_weight has no effect: it names {', '.join(map(repr, given))}, and y has the classes "
+            f"{classes.tolist()!r}.",
+            stacklevel=user_level(),
+        )
     return by_class

@@ -7,23 +7,22 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClassifierMixin
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from . import _words as words
 from . import losses
+from ._answers import Answers
 from ._costs import costs_of
 from ._kernel_model import RULES, KernelModel
 from ._labels import check_classes, encode
 from ._pairs import class_scores, pairs_of, votes
 from ._problem import Floats, Problem, Weights
-from ._progress import all_or_nothing, with_callbacks
+from ._progress import Told, all_or_nothing, with_callbacks
 from ._rules import OneOf
 from ._weights import row_weights
-from .linear import PegasosClassifier, _has_chances
 
 
-class KernelPegasosClassifier(ClassifierMixin, KernelModel):  # type: ignore[misc]  # no type hints there
+class KernelPegasosClassifier(Answers, KernelModel):
     """Support vector machine with a kernel, with a bound on how far from the optimum it can be.
 
     Minimises ``lam/2 ||w||^2 + mean_i loss(<w, phi(x_i)> + b, y_i)`` where ``<phi(x), phi(z)> = k(x, z)``.
@@ -36,7 +35,8 @@ class KernelPegasosClassifier(ClassifierMixin, KernelModel):  # type: ignore[mis
         The loss of a row: max(0, 1 - z), its square, or log(1 + exp(-z)), where z = y (<w, phi(x)> + b).
     kernel : str or callable, default="rbf"
         "linear", "poly", "rbf", "sigmoid", "laplacian", "cosine", "chi2", "precomputed", or a function that takes two
-        blocks of rows and returns the kernel value of each pair.
+        blocks of rows and returns the kernel value of each pair, as an array or a sparse matrix. Only the function
+        looks at rows that are no numbers: X may then be a list of strings, or of any objects.
     gamma : {"scale", "auto"} or float, default="scale"
         Of rbf, poly, sigmoid, laplacian and chi2. "scale" is ``1 / (n_features * X.var())``, "auto" ``1 / n_features``.
     degree : float, default=3
@@ -71,9 +71,9 @@ class KernelPegasosClassifier(ClassifierMixin, KernelModel):  # type: ignore[mis
     warm_start : bool, default=False
         Whether `fit` goes on from the last one, on the same rows. `lam` and other parameters may have changed.
     n_jobs : int or None, default=None
-        Threads; None and -1 for all cores. The model does not depend on it.
+        Threads; None for one, -1 for all cores. The model does not depend on it.
     random_state : int, RandomState or None, default=None
-        Seed of the order of the rows.
+        Seed of the order of the rows; None as in `PegasosClassifier`.
     verbose : int, default=0
         1 prints a line per certificate.
 
@@ -123,24 +123,24 @@ class KernelPegasosClassifier(ClassifierMixin, KernelModel):  # type: ignore[mis
     def __init__(
         self,
         lam: float = 1e-4,
-        loss: str = "hinge",
-        kernel: Any = "rbf",
-        gamma: Any = "scale",
+        loss: words.ClassLoss = "hinge",
+        kernel: words.Kernel = "rbf",
+        gamma: words.Gamma = "scale",
         degree: float = 3,
         coef0: float = 0.0,
         kernel_params: Mapping[str, Any] | None = None,
         cache_mb: float = 1000,
-        bias: str = "none",
-        multi_class: str = "ovr",
-        class_weight: Mapping[Any, float] | str | None = None,
+        bias: words.Bias = "none",
+        multi_class: words.MultiClass = "ovr",
+        class_weight: words.ClassWeight = None,
         costs: Any = None,
         tol: float = 1e-3,
         max_epochs: float = 1000,
         max_time: float | None = None,
-        solver: Any = "auto",
+        solver: words.Solver = "auto",
         warm_start: bool = False,
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: words.RandomState = None,
         verbose: int = 0,
     ) -> None:
         self.lam = lam
@@ -164,7 +164,7 @@ class KernelPegasosClassifier(ClassifierMixin, KernelModel):  # type: ignore[mis
         self.random_state = random_state
         self.verbose = verbose
 
-    @with_callbacks  # type: ignore[untyped-decorator]  # no type hints there
+    @with_callbacks
     @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train on X and y.
@@ -183,6 +183,7 @@ class KernelPegasosClassifier(ClassifierMixin, KernelModel):  # type: ignore[mis
         self : KernelPegasosClassifier
         """
         stop, goes_on = self._stop(), self._goes_on()
+        given = X, y, sample_weight
         X, rows, labels = self._read_rows(X, y, reset=not goes_on)
         classes, codes = encode(labels)
         if goes_on and not np.array_equal(classes, self.classes_):
@@ -192,14 +193,16 @@ class KernelPegasosClassifier(ClassifierMixin, KernelModel):  # type: ignore[mis
             )
         weights = Weights.of(row_weights(sample_weight, self.class_weight, classes, codes), len(codes))
         check_classes(classes, codes, weights.listed)
-        costs_of(self, len(classes))  # refuses any: these losses have none
+        costs_of(self, classes)  # refuses any: these losses have none
         plain = Problem(rows, codes, weights, float(self.lam), self.loss, self.bias)
         in_pairs = len(classes) if self.multi_class == "ovo" and len(classes) > 2 else 0
         problem = self._with_kernel(plain, X, in_pairs)
         named = np.array([f"{classes[i]} vs {classes[k]}" for i, k in pairs_of(in_pairs)]) if in_pairs else classes
         names = [str(label) for label in named] if len(classes) > 2 else [""]
-        fits = self._solve_kernel(problem, names, stop)
-        self.classes_, self._loss_of_fit, self._in_pairs = classes, self.loss, bool(in_pairs)
+        facts = {"classes_": classes, "_loss_of_fit": self.loss, "_in_pairs": bool(in_pairs)}
+        told = Told(*given, lambda weights: self._kept(X, problem, weights) | facts)
+        fits = self._solve_kernel(problem, names, stop, told)
+        self._take(facts)
         self._keep(X, problem, fits, named, stop)
         return self
 
@@ -216,8 +219,7 @@ class KernelPegasosClassifier(ClassifierMixin, KernelModel):  # type: ignore[mis
         check_is_fitted(self)
         if self._in_pairs:
             return class_scores(self._scores(X), len(self.classes_))
-        scores: Floats = PegasosClassifier.decision_function(self, X)
-        return scores
+        return super().decision_function(X)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """The class of each row; with multi_class="ovo" the one that wins most pairs, the first of those if several.
@@ -230,16 +232,4 @@ class KernelPegasosClassifier(ClassifierMixin, KernelModel):  # type: ignore[mis
         if self._in_pairs:
             winners: NDArray[Any] = self.classes_[votes(self._scores(X), len(self.classes_)).argmax(axis=1)]
             return winners
-        labels: NDArray[Any] = PegasosClassifier.predict(self, X)
-        return labels
-
-    @available_if(lambda self: _has_chances(self) and self.multi_class == "ovr")  # type: ignore[untyped-decorator]  # no type hints there
-    def predict_proba(self, X: Any) -> Floats:
-        """The chance of each class, for loss="log" and multi_class="ovr".
-
-        Returns
-        -------
-        chances : ndarray of shape (n_rows, n_classes)
-        """
-        chances: Floats = PegasosClassifier.predict_proba(self, X)
-        return chances
+        return super().predict(X)

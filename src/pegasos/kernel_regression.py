@@ -9,11 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import RegressorMixin
 
+from . import _words as words
 from . import losses
 from ._kernel_model import RULES, KernelModel
 from ._problem import Problem, Weights
-from ._progress import all_or_nothing, with_callbacks
+from ._progress import Told, all_or_nothing, with_callbacks
 from ._rules import Number, OneOf
+from ._targets import warn_far_from_zero
 from ._weights import row_weights
 
 
@@ -65,22 +67,22 @@ class KernelPegasosRegressor(RegressorMixin, KernelModel):  # type: ignore[misc]
     def __init__(
         self,
         lam: float = 1e-4,
-        loss: str = "epsilon_insensitive",
+        loss: words.NumberLoss = "epsilon_insensitive",
         epsilon: float = 0.1,
-        kernel: Any = "rbf",
-        gamma: Any = "scale",
+        kernel: words.Kernel = "rbf",
+        gamma: words.Gamma = "scale",
         degree: float = 3,
         coef0: float = 0.0,
         kernel_params: Mapping[str, Any] | None = None,
         cache_mb: float = 1000,
-        bias: str = "none",
+        bias: words.Bias = "none",
         tol: float = 1e-3,
         max_epochs: float = 1000,
         max_time: float | None = None,
-        solver: Any = "auto",
+        solver: words.Solver = "auto",
         warm_start: bool = False,
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: words.RandomState = None,
         verbose: int = 0,
     ) -> None:
         self.lam = lam
@@ -102,7 +104,7 @@ class KernelPegasosRegressor(RegressorMixin, KernelModel):  # type: ignore[misc]
         self.random_state = random_state
         self.verbose = verbose
 
-    @with_callbacks  # type: ignore[untyped-decorator]  # no type hints there
+    @with_callbacks
     @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train on X and the numbers y.
@@ -121,12 +123,15 @@ class KernelPegasosRegressor(RegressorMixin, KernelModel):  # type: ignore[misc]
         self : KernelPegasosRegressor
         """
         stop = self._stop()
+        given = X, y, sample_weight
         X, rows, y = self._read_rows(X, y, reset=not self._goes_on(), numeric=True)
         numbers = np.require(y, dtype=np.float64, requirements=["C", "A"])
         weights = Weights.of(row_weights(sample_weight, None, None, len(numbers)), len(numbers))
         plain = Problem(rows, numbers, weights, float(self.lam), self.loss, self.bias, parameter=float(self.epsilon))
         problem = self._with_kernel(plain, X)
-        self._keep(X, problem, self._solve_kernel(problem, [""], stop), np.empty(0), stop)
+        told = Told(*given, lambda weights: self._kept(X, problem, weights))
+        self._keep(X, problem, self._solve_kernel(problem, [""], stop, told), np.empty(0), stop)
+        warn_far_from_zero(problem, self.dual_objective_)
         return self
 
     def predict(self, X: Any) -> NDArray[np.float64]:

@@ -2,35 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClassifierMixin
-from sklearn.utils.metaestimators import available_if
 
 from . import _core, losses
+from . import _words as words
+from ._answers import Answers
 from ._costs import costs_of
 from ._labels import Codes, check_classes, encode, known_classes
 from ._model import LinearModel
-from ._problem import Floats, Problem, Stop, Weights
-from ._progress import all_or_nothing, with_callbacks
+from ._problem import Problem, Stop, Weights
+from ._progress import Told, all_or_nothing, with_callbacks
 from ._rules import LAM, Flag, Integer, Level, LossNamed, Number, OneOf, OrNone
+from ._sparse_weights import SparseWeights
 from ._weights import row_weights
 
-
-def _has_chances(estimator: Any) -> bool:
-    loss = _fitted_loss(estimator)
-    return isinstance(loss, str) and loss in ("log", "multinomial")
+Given = tuple[Any, Any, Any]  # X, y and sample_weight as they came
 
 
-def _fitted_loss(estimator: Any) -> Any:
-    """That of the last fit: `loss` may have been set since."""
-    return getattr(estimator, "_loss_of_fit", estimator.loss)
-
-
-class PegasosClassifier(ClassifierMixin, LinearModel):  # type: ignore[misc]
+class PegasosClassifier(Answers, SparseWeights, LinearModel):
     """Linear support vector machine, with a bound on how far from the optimum it can be.
 
     Minimises ``lam/2 ||w||^2 + mean_i loss(<w, x_i> + b, y_i)``. When `fit` returns, ``objective_`` is the value
@@ -53,17 +45,20 @@ class PegasosClassifier(ClassifierMixin, LinearModel):  # type: ignore[misc]
         suits it best, which stays off the minimum for small k however long it trains; or a search for b around fits
         with b held fixed, eight trials that share `max_epochs` (with T: trials of T steps each). All three end with the
         exact b over all rows, in `partial_fit` with the running one. "none" keeps b at 0. "batch" and "search" are for
-        the hinge; the losses that train all classes together take "regularized" and "none".
+        the hinge. The losses that train all classes together have one b a class, "regularized", "free" or "none"; with
+        "free" Pegasos returns the running ones.
     class_weight : dict, "balanced" or None, default=None
-        Weight of each class, multiplied with `sample_weight`. "balanced" gives every class the same total weight.
-    costs : array-like of shape (n_classes, n_classes) or None, default=None
+        Weight of each class, multiplied with `sample_weight`; 1 for classes that a dict does not name, and it may name
+        some that are not in y. "balanced" gives every class the same total weight.
+    costs : array-like of shape (n_classes, n_classes), dict, DataFrame or None, default=None
         For loss="multiclass_hinge": what it costs to answer the class of column r where that of row y is right, both in
-        the order of ``classes_``. Not negative, zero on the diagonal. None: 1 for every wrong answer, the loss of
-        Crammer and Singer.
+        the order of ``classes_``. Not negative, zero on the diagonal. A dict ``{(y, r): cost}`` names pairs of classes,
+        others cost 1; a frame has the classes in its index and columns. Both may name classes that are not in y, as in
+        a fold without a rare one. None: 1 for every wrong answer, the loss of Crammer and Singer.
     tol : float, default=1e-3
         Stop when ``gap_ <= tol * f(0)``; f(0), the objective of the zero model, is 1 for the hinge.
     max_epochs : float, default=1000
-        Stop after this many passes over the rows.
+        Stop after this many passes over the rows. 0: the start, zero or that of `warm_start`, with its certificate.
     max_time : float or None, default=None
         Stop after this many seconds. The result then depends on the speed of the machine: it is not reproducible.
     solver : {"auto", "sdca", "pegasos"} or Auto, SDCA, Pegasos, default="auto"
@@ -72,9 +67,11 @@ class PegasosClassifier(ClassifierMixin, LinearModel):  # type: ignore[misc]
     warm_start : bool, default=False
         Whether `fit` goes on from the current weights and step number. If `lam` changed, both are kept.
     n_jobs : int or None, default=None
-        Threads over the classes when there are more than two; -1 for all cores. The model does not depend on it.
+        Threads, over the classes when there are more than two; None for one, -1 for all cores. The model does not
+        depend on it.
     random_state : int, RandomState or None, default=None
-        Seed of the order of the rows. The same int gives the same bytes.
+        Seed of the order of the rows. The same int gives the same bytes. None: the same bytes, too, with "auto" and
+        "sdca", and another order every time with Pegasos, as in SGDClassifier.
     verbose : int, default=0
         1 prints a line per certificate.
 
@@ -131,7 +128,7 @@ class PegasosClassifier(ClassifierMixin, LinearModel):  # type: ignore[misc]
         "loss": LossNamed((*losses.CLASSIFICATION, *losses.JOINT)),
         "bias": OneOf(("regularized", "free", "batch", "search", "none")),
         "tol": Number(0.0),
-        "max_epochs": Number(0.0, above=True),
+        "max_epochs": Number(0.0),
         "max_time": OrNone(Number(0.0, above=True)),
         "warm_start": Flag(),
         "n_jobs": OrNone(Integer(None)),
@@ -141,17 +138,17 @@ class PegasosClassifier(ClassifierMixin, LinearModel):  # type: ignore[misc]
     def __init__(
         self,
         lam: float = 1e-4,
-        loss: Any = "hinge",
-        bias: str = "regularized",
-        class_weight: Mapping[Any, float] | str | None = None,
+        loss: words.OfClasses = "hinge",
+        bias: words.HingeBias = "regularized",
+        class_weight: words.ClassWeight = None,
         costs: Any = None,
         tol: float = 1e-3,
         max_epochs: float = 1000,
         max_time: float | None = None,
-        solver: Any = "auto",
+        solver: words.Solver = "auto",
         warm_start: bool = False,
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: words.RandomState = None,
         verbose: int = 0,
     ) -> None:
         self.lam = lam
@@ -168,7 +165,7 @@ class PegasosClassifier(ClassifierMixin, LinearModel):  # type: ignore[misc]
         self.random_state = random_state
         self.verbose = verbose
 
-    @with_callbacks  # type: ignore[untyped-decorator]
+    @with_callbacks
     @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train on X and y.
@@ -195,14 +192,16 @@ class PegasosClassifier(ClassifierMixin, LinearModel):  # type: ignore[misc]
                 f"warm_start goes on with the classes {self.classes_.tolist()!r}, but y has {classes.tolist()!r}. Set "
                 "warm_start=False to start anew."
             )
-        return self._train(rows, classes, codes, sample_weight, stop, goes_on)
+        return self._train(rows, classes, codes, (X, y, sample_weight), stop, goes_on)
 
-    @with_callbacks  # type: ignore[untyped-decorator]
+    @with_callbacks
     @all_or_nothing
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Make one pass over the given rows, going on from the current weights and step number.
 
-        Takes Pegasos steps, with the parameters of the solver if that is a `Pegasos` object and its defaults otherwise.
+        Takes Pegasos steps, with the parameters of the solver if that is a `Pegasos` object and its defaults otherwise;
+        ``Pegasos(output="average")`` averages over all calls. A stream that begins here, not with `fit`, begins with
+        shorter steps, 1/(lam (t + t0)) with t0 = R^2/lam, where R^2 is the mean squared length of its first rows.
         Ignores `tol`, `max_epochs` and the solver's T, never warns, and sets `gap_` to NaN: a bound would need the
         rows of earlier calls. A last batch with fewer than k rows counts as a step.
 
@@ -237,61 +236,25 @@ class PegasosClassifier(ClassifierMixin, LinearModel):  # type: ignore[misc]
                 f"y has the labels {np.array(strange).tolist()!r}, which are not in classes={known.tolist()!r}."
             )
         _core.relabel(codes, place.astype(np.int32))
-        return self._train(rows, known, codes, sample_weight, stop, goes_on)
-
-    def decision_function(self, X: Any) -> Floats:
-        """Scores <w, x> + b of each row; for two classes how far the second is ahead.
-
-        Returns
-        -------
-        scores : ndarray of shape (n_rows,) or (n_rows, n_classes)
-        """
-        scores = self._scores(X)
-        if len(self.classes_) > 2:
-            return scores
-        ahead: Floats = scores[:, 0] if scores.shape[1] == 1 else scores[:, 1] - scores[:, 0]
-        return ahead
-
-    @available_if(_has_chances)  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any) -> Floats:
-        """The chance of each class, for loss="log" and "multinomial".
-
-        Two classes: 1 / (1 + exp(-score)). More: exp(score) over the sum of them with "multinomial"; with "log", where
-        each class was fitted against the rest, 1 / (1 + exp(-score)) scaled to sum to one.
-
-        Returns
-        -------
-        chances : ndarray of shape (n_rows, n_classes)
-        """
-        scores = self.decision_function(X)
-        if scores.ndim == 1:
-            return np.exp(-np.logaddexp(0.0, np.column_stack([scores, -scores])))
-        logs = scores if _fitted_loss(self) == "multinomial" else -np.logaddexp(0.0, -scores)
-        chances = np.exp(logs - logs.max(axis=1, keepdims=True))
-        each: Floats = chances / chances.sum(axis=1, keepdims=True)
-        return each
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """The class of each row.
-
-        Returns
-        -------
-        labels : ndarray of shape (n_rows,)
-        """
-        scores = self.decision_function(X)
-        best = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
-        labels: NDArray[Any] = self.classes_[best]
-        return labels
+        return self._train(rows, known, codes, (X, y, sample_weight), stop, goes_on)
 
     def _train(
-        self, rows: _core.Rows, classes: NDArray[Any], codes: Codes, sample_weight: Any, stop: Stop, goes_on: bool
+        self,
+        rows: _core.Rows,
+        classes: NDArray[Any],
+        codes: Codes,
+        given: tuple[Any, Any, Any],
+        stop: Stop,
+        goes_on: bool,
     ) -> Self:
-        weights = Weights.of(row_weights(sample_weight, self.class_weight, classes, codes), len(codes))
+        weights = Weights.of(row_weights(given[2], self.class_weight, classes, codes), len(codes))
         check_classes(classes, codes, weights.listed if not stop.one_pass else None)
-        costs = costs_of(self, len(classes))
+        costs = costs_of(self, classes)
         problem = Problem(rows, codes, weights, float(self.lam), self.loss, self.bias, costs=costs)
         names = [str(label) for label in classes] if len(classes) > 2 and costs is None else [""]
-        fits = self._solve(problem, names, stop, goes_on)
-        self.classes_, self._loss_of_fit = classes, self.loss
+        facts = {"classes_": classes, "_loss_of_fit": self.loss}
+        told = Told(*given, lambda weights: self._shaped(problem, weights) | facts)
+        fits = self._solve(problem, names, stop, goes_on, told)
+        self._take(facts)
         self._set(problem, fits, classes, stop)
         return self

@@ -5,20 +5,20 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.base import RegressorMixin
 
+from . import _words as words
 from . import losses
-from ._fitted import linear_models
 from ._model import LinearModel
 from ._problem import Floats, Problem, Stop, Weights
-from ._progress import all_or_nothing, with_callbacks
+from ._progress import Told, all_or_nothing, with_callbacks
 from ._rules import LAM, Flag, Integer, Level, LossNamed, Number, OneOf, OrNone
-from ._targets import check_targets, median, minus, with_rounded_bias
+from ._sparse_weights import SparseWeights
+from ._targets import check_targets, median, minus, warn_far_from_zero, with_rounded_bias
 from ._weights import row_weights
 
 
-class PegasosRegressor(RegressorMixin, LinearModel):  # type: ignore[misc]
+class PegasosRegressor(RegressorMixin, SparseWeights, LinearModel):  # type: ignore[misc]
     """Linear support vector regression, with a bound on how far from the optimum it can be.
 
     Minimises ``lam/2 ||w||^2 + mean_i loss(<w, x_i> + b, y_i)``.
@@ -45,9 +45,9 @@ class PegasosRegressor(RegressorMixin, LinearModel):  # type: ignore[misc]
     warm_start : bool, default=False
         Whether `fit` goes on from the current weights and step number.
     n_jobs : int or None, default=None
-        Threads; -1 for all cores. The model does not depend on it.
+        Threads; None for one, -1 for all cores. The model does not depend on it.
     random_state : int, RandomState or None, default=None
-        Seed of the order of the rows.
+        Seed of the order of the rows; None as in `PegasosClassifier`.
     verbose : int, default=0
         1 prints a line per certificate.
 
@@ -76,7 +76,7 @@ class PegasosRegressor(RegressorMixin, LinearModel):  # type: ignore[misc]
         "epsilon": Number(0.0),
         "bias": OneOf(("regularized", "free", "none")),
         "tol": Number(0.0),
-        "max_epochs": Number(0.0, above=True),
+        "max_epochs": Number(0.0),
         "max_time": OrNone(Number(0.0, above=True)),
         "warm_start": Flag(),
         "n_jobs": OrNone(Integer(None)),
@@ -86,16 +86,16 @@ class PegasosRegressor(RegressorMixin, LinearModel):  # type: ignore[misc]
     def __init__(
         self,
         lam: float = 1e-4,
-        loss: Any = "epsilon_insensitive",
+        loss: words.OfNumbers = "epsilon_insensitive",
         epsilon: float = 0.1,
-        bias: str = "regularized",
+        bias: words.Bias = "regularized",
         tol: float = 1e-3,
         max_epochs: float = 1000,
         max_time: float | None = None,
-        solver: Any = "auto",
+        solver: words.Solver = "auto",
         warm_start: bool = False,
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: words.RandomState = None,
         verbose: int = 0,
     ) -> None:
         self.lam = lam
@@ -111,7 +111,7 @@ class PegasosRegressor(RegressorMixin, LinearModel):  # type: ignore[misc]
         self.random_state = random_state
         self.verbose = verbose
 
-    @with_callbacks  # type: ignore[untyped-decorator]
+    @with_callbacks
     @all_or_nothing
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Train on X and the numbers y.
@@ -131,7 +131,7 @@ class PegasosRegressor(RegressorMixin, LinearModel):  # type: ignore[misc]
         """
         return self._train(X, y, sample_weight, self._stop(), bool(self.warm_start) and hasattr(self, "coef_"))
 
-    @with_callbacks  # type: ignore[untyped-decorator]
+    @with_callbacks
     @all_or_nothing
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Make one pass of Pegasos steps over the given rows, going on from the current weights; `gap_` becomes NaN.
@@ -160,14 +160,12 @@ class PegasosRegressor(RegressorMixin, LinearModel):  # type: ignore[misc]
         """
         return self._scores(X)[:, 0]
 
-    def _weights(self) -> Floats:
-        given: Any = self.coef_
-        coef = given.toarray() if sp.issparse(given) else np.asarray(given)
-        return linear_models(coef[None, :] if coef.ndim == 1 else coef, self.intercept_, (1,), self.n_features_in_)
+    def _n_models(self) -> tuple[int, ...]:
+        return (1,)
 
     def _train(self, X: Any, y: Any, sample_weight: Any, stop: Stop, goes_on: bool) -> Self:
-        rows, y = self._read(X, y, reset=not goes_on, numeric=True)
-        numbers = np.require(y, dtype=np.float64, requirements=["C", "A"])
+        rows, labels = self._read(X, y, reset=not goes_on, numeric=True)
+        numbers = np.require(labels, dtype=np.float64, requirements=["C", "A"])
         weights = Weights.of(row_weights(sample_weight, None, None, len(numbers)), len(numbers))
         centre = self._centre_of(numbers, weights, stop.one_pass and goes_on)
         problem = Problem(
@@ -181,9 +179,12 @@ class PegasosRegressor(RegressorMixin, LinearModel):  # type: ignore[misc]
             centre=centre,
         )
         check_targets(problem)
-        fits = [with_rounded_bias(problem, fit, stop) for fit in self._solve(problem, [""], stop, goes_on)]
+        told = Told(X, y, sample_weight, lambda weights: self._shaped(problem, weights))
+        fits = [with_rounded_bias(problem, fit, stop) for fit in self._solve(problem, [""], stop, goes_on, told)]
         self._centre = centre
         self._set(problem, fits, np.empty(0), stop)
+        if not stop.one_pass and self.bias != "none":  # who asks for no bias knows
+            warn_far_from_zero(problem, self.dual_objective_)
         return self
 
     def _centre_of(self, numbers: Floats, weights: Weights, same: bool) -> float:
@@ -192,5 +193,6 @@ class PegasosRegressor(RegressorMixin, LinearModel):  # type: ignore[misc]
             return 0.0
         return float(getattr(self, "_centre", 0.0)) if same else median(numbers, weights.s)
 
-    def _shape(self, w: Floats) -> None:
-        self.coef_, self.intercept_ = w[0, :-1].copy(), float(w[0, -1])
+    def _shaped(self, problem: Problem, weights: list[Floats]) -> dict[str, Any]:
+        w = problem.models(weights)
+        return {"coef_": w[0, :-1].copy(), "intercept_": float(w[0, -1])}

@@ -72,10 +72,11 @@ def native_iterates(k: int, projected: bool, steps: int) -> Array:
     """w_1, w_2, ... of the library itself: one step a call, all from one state."""
     solver = Pegasos(k=k, T=1, sampling="iid" if k < M else "permutation", projection=projected)
     problem = Problem(make_rows(X, training=True), encode(Y)[1], Weights.of(None, M), LAM, "hinge", "none")
-    state, arrays = solver._state(problem, Start(np.zeros(problem.dim)), seed_of(0))
+    start = Start(np.zeros(problem.dim))
+    state, arrays = solver._state(problem, start, seed_of(0), late=0)
     stop = Stop(0.0, 1.0)
-    options = native_options(solver, problem, stop, 0, seed_of(0))
-    W, native, watch = np.zeros((steps + 1, X.shape[1])), problem.native(), stop.watch()
+    options = native_options(solver, problem, stop, start, seed_of(0))
+    W, native, watch = np.zeros((steps + 1, X.shape[1])), problem.native(), stop.watch(start.w.copy)
     for t in range(1, steps + 1):
         options.steps = t
         _core.pegasos_fit(native, options, state, 1, watch)

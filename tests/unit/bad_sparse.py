@@ -119,12 +119,17 @@ BSR: dict[str, tuple[Change, Says]] = {
 
 
 def _coo(axis: int, place: int, value: int) -> Change:
-    return lambda A: A.coords[axis].__setitem__(place, value)
+    return lambda A: (A.row, A.col)[axis].__setitem__(place, value)
+
+
+def _dok(place: tuple[int, int]) -> Change:
+    """A key outside; before scipy 1.13 the matrix was a dict itself."""
+    return lambda A: dict.__setitem__(A._dict if hasattr(A, "_dict") else A, place, 1.0)
 
 
 def _coo_cut(axis: int, size: int) -> Change:
     def change(A: Any) -> None:
-        A.coords = tuple(c[:size] if i == axis else c for i, c in enumerate(A.coords))
+        A.row, A.col = (c[:size] if i == axis else c for i, c in enumerate((A.row, A.col)))
 
     return change
 
@@ -158,8 +163,8 @@ OTHERS: dict[str, dict[str, tuple[Change, Says]]] = {
         "too few lists of values": (turn("data", lambda a: a[:5]), (r"LIL matrix",)),
     },
     "dok": {
-        "row too large": (lambda A: A._dict.update({(12, 0): 1.0}), ("row index|axis 0",)),
-        "column negative": (lambda A: A._dict.update({(0, -1): 1.0}), ("column index|axis 1",)),
+        "row too large": (_dok((12, 0)), ("row index|axis 0",)),
+        "column negative": (_dok((0, -1)), ("column index|axis 1",)),
     },
     "dia": {
         "too many offsets": (turn("offsets", lambda a: np.arange(-9999, 9999, dtype=a.dtype)), ("DIA matrix",)),
@@ -175,7 +180,7 @@ def damaged(container: Any, change: Change, value: Any, index: Any = np.int32, *
         if hasattr(A, name):
             setattr(A, name, getattr(A, name).astype(index))
     if A.format == "coo":
-        A.coords = tuple(c.astype(index) for c in A.coords)
+        A.row, A.col = (c.astype(index) for c in (A.row, A.col))
     change(A)
     return A
 

@@ -66,6 +66,7 @@ VALUES: dict[str, tuple[Callable[[Any], np.ndarray], tuple[str, ...]]] = {
 }
 
 # The messages of scikit-learn's own checks name neither row nor parameter; they say what is wrong with the shape.
+WORD = ("X contains 'word'", r"row 0\b", "column", "which is no number")
 SHAPES: dict[str, tuple[Any, tuple[str, ...]]] = {
     "X without rows": (np.empty((0, 5)), (r"0 sample\(s\)",)),
     "X without columns": (np.empty((40, 0)), (r"0 feature\(s\)",)),
@@ -78,9 +79,15 @@ SHAPES: dict[str, tuple[Any, tuple[str, ...]]] = {
     "X is None": (None, ("2D array|None",)),
     "X complex": (X + 1j, ("Complex data not supported",)),
     "sparse X complex": (sp.csr_matrix(X + 1j), ("Complex data not supported",)),
-    "X of words": (np.full((40, 5), "word"), ("could not convert string to float", "word")),
-    "X of words as objects": (np.full((40, 5), "word", object), ("could not convert string to float", "word")),
-    "X a frame with words": (pd.DataFrame({"a": X[:, 0], "b": "word"}), ("could not convert string to float", "word")),
+    "X of words": (np.full((40, 5), "word"), WORD),
+    "X of words as objects": (
+        np.full((40, 5), "word", object),
+        WORD,
+    ),
+    "X a frame with words": (
+        pd.DataFrame({"a": X[:, 0], "b": "word"}),
+        WORD,
+    ),
     "X of objects with None": (np.where(X > 9, X, None), ("NaN", r"row 0, column 0\b")),
     "X a frame with pandas.NA": (
         pd.DataFrame(X).astype("Float64").mask(ROW_7),

@@ -11,6 +11,7 @@ from helpers import model, same_model, three_classes
 from problems import DATA, seed_of, some_weights
 from reference import with_bias
 from samplers import picks_reference
+from sklearn.linear_model import LogisticRegression
 
 from pegasos import Pegasos, PegasosClassifier, losses
 
@@ -194,3 +195,35 @@ def test_the_warning_states_the_gap(loss: str) -> None:
     with pytest.warns(UserWarning, match=r"not converged: the objective is at most \d") as caught:
         stopped = model(loss=loss, solver="pegasos", tol=1e-9, max_epochs=2).fit(X, Y)
     assert f"{stopped.gap_:.3g}" in str(caught[0].message)
+
+
+@pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
+def test_free_biases_are_those_of_logistic_regression(C: float) -> None:
+    rows, codes = X + 2.0, np.where(Y == 2, 0, Y)  # off centre, and one class rarer than the others
+    codes[:4] = 2
+    theirs = LogisticRegression(C=C, tol=1e-10, max_iter=10_000).fit(rows, codes)
+    ours = PegasosClassifier(lam=1 / (C * len(codes)), loss="multinomial", bias="free", tol=1e-9).fit(rows, codes)
+    assert ours.converged_
+    np.testing.assert_allclose(ours.predict_proba(rows), theirs.predict_proba(rows), atol=1e-4)
+    penalised = PegasosClassifier(lam=1 / (C * len(codes)), loss="multinomial", tol=1e-9).fit(rows, codes)
+    assert np.abs(penalised.predict_proba(rows) - theirs.predict_proba(rows)).max() > 1e-3
+
+
+@pytest.mark.parametrize("loss", losses.JOINT)
+@pytest.mark.parametrize("solver", ["auto", "sdca", "pegasos"])
+def test_a_warm_start_goes_on_with_free_biases(loss: str, solver: str) -> None:
+    estimator = model(loss=loss, bias="free", solver=solver, warm_start=True, max_epochs=5000, tol=0.02).fit(X, Y)
+    assert estimator.converged_
+    once = estimator.n_iter_
+    again = estimator.fit(X, Y)
+    assert again.converged_
+    assert again.n_iter_ <= max(1, once / 2)
+
+
+def test_partial_fit_steps_free_biases() -> None:
+    stream = model(loss="multinomial", bias="free", lam=1e-3)
+    for _ in range(30):
+        stream.partial_fit(X, Y, classes=[0, 1, 2])
+    exact = model(loss="multinomial", bias="free", lam=1e-3, tol=1e-6).fit(X, Y)
+    assert stream.intercept_.any()
+    assert abs(stream.score(X, Y) - exact.score(X, Y)) < 0.03

@@ -9,9 +9,17 @@ from typing import Any
 import numpy as np
 import pytest
 from helpers import binary, model, same_model, steps, three_classes
+from own_losses import OwnHinge
 from sklearn.model_selection import GridSearchCV
 
-from pegasos import PegasosClassifier
+from pegasos import (
+    KernelPegasosClassifier,
+    KernelPegasosRegressor,
+    Pegasos,
+    PegasosClassifier,
+    PegasosRegressor,
+    losses,
+)
 
 X, Y = binary()
 X3, Y3 = three_classes()
@@ -155,3 +163,89 @@ def test_a_model_with_callbacks_can_be_copied_and_fitted_again() -> None:
     assert same_model(estimator.fit(X, Y), steps().fit(X, Y))
     assert same_model(estimator.fit(X, Y), steps().fit(X, Y))
     assert isinstance(estimator, PegasosClassifier)
+
+
+class Watcher(Listener):
+    """Keeps the models it is shown."""
+
+    def __init__(self, **how: Any) -> None:
+        super().__init__(**how)
+        self.models: list[Any] = []
+
+    def on_fit_task_end(self, estimator: Any, context: Any, *, fitted_estimator: Any = None) -> bool:  # type: ignore[override]
+        self.models.append(fitted_estimator)
+        return super().on_fit_task_end(estimator, context)
+
+
+WATCHED = {
+    "auto": lambda: (model(tol=1e-6, solver="auto"), X, Y),
+    "sdca": lambda: (model(tol=1e-6, solver="sdca"), X, Y),
+    "pegasos": lambda: (model(solver="pegasos"), X, Y),
+    "average": lambda: (model(solver=Pegasos(output="average"), max_epochs=20), X, Y),
+    "free bias": lambda: (model(tol=1e-6, bias="free"), X, Y),
+    "one against the rest": lambda: (model(tol=1e-3), X3, Y3),
+    "two at a time": lambda: (model(tol=1e-3, n_jobs=2), X3, Y3),
+    "all together": lambda: (model(loss="multinomial"), X3, Y3),
+    "own loss": lambda: (model(loss=OwnHinge(), max_epochs=3), X, Y),
+    "regressor": lambda: (PegasosRegressor(lam=0.1, bias="free", tol=1e-6), X, X[:, 0] + 7),
+    "kernel": lambda: (KernelPegasosClassifier(lam=0.01, bias="free"), X, Y),
+    "kernel sdca": lambda: (KernelPegasosClassifier(lam=0.01, solver="sdca"), X3, Y3),
+    "kernel pegasos": lambda: (KernelPegasosClassifier(lam=0.01, solver="pegasos", max_epochs=5), X, Y),
+    "kernel pairs": lambda: (KernelPegasosClassifier(lam=0.01, multi_class="ovo"), X3, Y3),
+    "kernel regressor": lambda: (KernelPegasosRegressor(lam=0.01), X, X[:, 0]),
+}
+
+
+@pytest.mark.parametrize("name", WATCHED)
+@pytest.mark.filterwarnings("ignore")
+def test_callbacks_see_the_model_of_every_certificate(name: str) -> None:
+    estimator, A, y = WATCHED[name]()
+    seen = Watcher()
+    fitted = estimator.set_callbacks(seen).fit(A, y)
+    *before, last = seen.models
+    assert len(before) == len(fitted.history_["gap"]) > 0
+    np.testing.assert_array_equal(last.predict(A), fitted.predict(A))
+    for shown in before:
+        assert np.isfinite(shown.predict(A[:3]) if "regressor" in name else shown.decision_function(A[:3])).all()
+    if len(np.atleast_1d(fitted.n_steps_)) == 1:  # each is what its certificate says
+        np.testing.assert_array_equal([shown.objective_ for shown in before], fitted.history_["objective"])
+        values = [objective_of(shown, A, y) for shown in before]
+        np.testing.assert_allclose(values, fitted.history_["objective"], rtol=1e-9, atol=1e-9)
+
+
+def objective_of(shown: Any, A: Any, y: Any) -> float:
+    """f of a model of one problem, from its weights."""
+    if hasattr(shown, "dual_coef_"):
+        rows = shown.support_vectors_
+        K = shown._fitted_kernel.block(shown._fitted_kernel.prepare(rows), shown._fitted_kernel.prepare(rows))
+        square = float(shown.dual_coef_[0] @ K @ shown.dual_coef_[0])
+        b = shown.intercept_[0]
+    else:
+        b = np.asarray(shown.intercept_)
+        square = float((shown.coef_**2).sum())
+    square += float((b**2).sum()) if shown.bias == "regularized" else 0.0
+    if hasattr(shown, "epsilon"):
+        each = losses.REGRESSION[shown.loss].value(shown.predict(A), y, shown.epsilon)
+    elif shown.loss == "multinomial":
+        scores = A @ shown.coef_.T + b
+        each = losses.JOINT[shown.loss].value(scores, y.astype(np.int32), None)
+    else:
+        each = losses.CLASSIFICATION["hinge"].value(shown.decision_function(A), y)
+    return shown.lam / 2 * square + float(each.mean())
+
+
+def test_a_stopped_fit_is_the_model_that_was_shown() -> None:
+    seen = Watcher(stops_at=2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        fitted = model(tol=0, max_epochs=1e12, solver="pegasos").set_callbacks(seen).fit(X, Y)
+    assert same_model(fitted, seen.models[1])
+
+
+def test_the_scoring_monitor_of_scikit_learn_scores_every_certificate() -> None:
+    monitor = callback.ScoringMonitor(scoring="accuracy")
+    fitted = model(tol=1e-3, solver="pegasos").set_callbacks(monitor).fit(X, Y)
+    log = monitor.get_logs(select="most_recent").data_as_pandas
+    log = log() if callable(log) else log
+    assert len(log) == 1 + len(fitted.history_["gap"])
+    assert log["accuracy"].iloc[-1] == fitted.score(X, Y)

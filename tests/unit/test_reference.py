@@ -5,6 +5,7 @@ import pytest
 from problems import DATA, HINGE, make_problem, model_of, seed_of, some_weights, weights_of
 from reference import dual_point, dual_value, exact_optimum, objective, pegasos_reference, with_bias
 from samplers import bucket_size, picks_reference
+from twin import stream_start
 
 from pegasos import Pegasos, PegasosClassifier, _core
 
@@ -120,11 +121,11 @@ def test_warm_start_with_another_lam_keeps_w_and_t():
 
 @pytest.mark.parametrize("sampling", SAMPLINGS)
 def test_partial_fit_is_one_pass_after_the_other(sampling):
-    """Each call is an epoch of its own, number t of the stream, and its last batch may be short."""
+    """Each call is an epoch of its own, number t of the stream, and its last batch may be short; steps begin late."""
     X, y = make_problem(M, 6)
     s = some_weights("with zeros", M)
     model = model_of(LAM, bias="regularized", random_state=4, k=4, sampling=sampling)
-    w, t = np.zeros(7), 0
+    w, t, late = np.zeros(7), 0, stream_start(X[:25], model)
     for part in (slice(0, 25), slice(25, 40), slice(0, 40)):
         model.partial_fit(X[part], y[part], classes=[-1, 1], sample_weight=s[part])
         left = np.count_nonzero(s[part])
@@ -132,7 +133,7 @@ def test_partial_fit_is_one_pass_after_the_other(sampling):
         picks = picks_reference(sampling, seed_of(4), left, first, left, s[part], 4)
         T = -(-left // 4)
         rows, pull = with_bias(X[part], "regularized"), None if sampling == "iid" else s[part]
-        w = pegasos_reference(rows, y[part], LAM, T, picks, 4, HINGE.slope, pull, w=w, t=t)[-1]
+        w = pegasos_reference(rows, y[part], LAM, T, picks, 4, HINGE.slope, pull, w=w, t=t + late)[-1]
         t += T
         assert model.n_steps_ == t
         close(weights_of(model), w)

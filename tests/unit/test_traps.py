@@ -201,16 +201,16 @@ def test_a_state_far_out_goes_on(t, how):
     )
     bias = "free" if how == "free" else "none"
     problem = Problem(make_rows(X, training=True), encode(y)[1], Weights.of(None, 40), 0.0517, "hinge", bias)
-    state, arrays = solver._state(problem, Start(np.zeros(7)), 5)
+    state, arrays = solver._state(problem, Start(np.zeros(7)), 5, late=0)
     counted = t // 2 if how == "on_loss" else t
     arrays["v"][:-1] = 0.1
     state.t, state.hits, state.b, state.averaged = t, t // 2, 0.25, t
     state.c = 1 / (0.0517 * counted) if how != "norma" else 1.0
     arrays["v"][:] /= state.c
     arrays["B"][:-1] = -0.1 * t  # t iterates like this one
-    options = native_options(solver, problem, Stop(1e-3, 1.0), t, 5)
+    options = native_options(solver, problem, Stop(1e-3, 1.0), Start(np.zeros(7), t), 5)
     assert options.steps == t + 20
-    _core.pegasos_fit(problem.native(), options, state, 1, Stop(1e-3, 1.0).watch())
+    _core.pegasos_fit(problem.native(), options, state, 1, Stop(1e-3, 1.0).watch(arrays["out"].copy))
     twin = crafted_twin(solver, bias, t)
     twin.parts = np.zeros(40)
     picks = picks_reference("permutation", 5, 40, 2 * t, 40)

@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 
 from ._base import UNIT, Kernel, Rows, dense
 from ._callable import CallableKernel
+from ._objects import Objects, as_things, is_table
 from ._parameters import Parameters, resolve
 
-__all__ = ["UNIT", "Kernel", "Parameters", "Rows", "dense", "make", "names"]
+__all__ = ["UNIT", "Kernel", "Objects", "Parameters", "Rows", "as_things", "dense", "is_table", "make", "names"]
 
 
 @cache

@@ -1,0 +1,62 @@
+"""partial_fit over a stream that passes once: averages over calls, and as accurate as SGDClassifier."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.linear_model import SGDClassifier
+
+from pegasos import Pegasos, PegasosClassifier, datasets
+
+
+def one_pass(model: Any, X: Any, y: Any, chunk: int = 500) -> Any:
+    order = np.random.default_rng(0).permutation(len(y))
+    for i in range(0, len(y), chunk):
+        model.partial_fit(X[order[i : i + chunk]], y[order[i : i + chunk]], classes=[-1, 1])
+    return model
+
+
+def text() -> tuple[Any, ...]:
+    X, y = datasets.make_text(12_000, random_state=0)
+    return X[:8000], y[:8000], X[8000:], y[8000:]
+
+
+DATA = {"text": text, "adult": datasets.load_adult, "arxiv_astroph": datasets.load_arxiv_astroph}
+
+
+@pytest.mark.parametrize("name", DATA)
+def test_one_pass_is_as_accurate_as_that_of_sgdclassifier(name: str) -> None:
+    if name != "text" and (reason := datasets.missing(name)):
+        pytest.skip(reason)
+    X, y, X_test, y_test = DATA[name]()
+    for lam in (1e-4, 1e-6):
+        theirs = one_pass(SGDClassifier(alpha=lam, random_state=0), X, y).score(X_test, y_test)
+        last = one_pass(PegasosClassifier(lam=lam, random_state=0), X, y).score(X_test, y_test)
+        solver = Pegasos(output="average")
+        average = one_pass(PegasosClassifier(lam=lam, bias="free", solver=solver, random_state=0), X, y)
+        assert last > theirs - 0.01
+        assert average.score(X_test, y_test) > theirs - 0.01
+
+
+@pytest.mark.parametrize("bias", ["none", "regularized", "free"])
+def test_the_average_goes_over_all_calls(bias: str) -> None:
+    X, y = datasets.make_binary(200, 5, random_state=0)
+    last = PegasosClassifier(lam=0.01, bias=bias, solver=Pegasos(sampling="fixed"), random_state=0)
+    average = PegasosClassifier(lam=0.01, bias=bias, solver=Pegasos(sampling="fixed", output="average"), random_state=0)
+    iterates = [np.zeros(5)]
+    for i in range(len(y)):  # one row a call: every iterate is seen
+        last.partial_fit(X[i : i + 1], y[i : i + 1], classes=[-1, 1])
+        average.partial_fit(X[i : i + 1], y[i : i + 1], classes=[-1, 1])
+        iterates.append(last.coef_[0].copy())
+    np.testing.assert_allclose(average.coef_[0], np.mean(iterates[:-1], axis=0), rtol=1e-9, atol=1e-12)
+
+
+def test_the_first_call_decides_how_late_a_stream_begins() -> None:
+    rows = np.eye(4) * np.array([[1.0], [1.0], [10.0], [10.0]])
+    y = np.array([1, -1, 1, -1])
+    model = PegasosClassifier(lam=0.1, bias="none", solver=Pegasos(sampling="fixed"), random_state=0)
+    model.partial_fit(rows[:2], y[:2], classes=[-1, 1]).partial_fit(rows[2:], y[2:])
+    # Rows at right angles, each with a loss: w = sum of y x / (lam (t + t0)), t0 = R^2 / lam of the first two.
+    np.testing.assert_allclose(model.coef_[0], y * rows.sum(axis=1) / (0.1 * (4 + 10)), rtol=1e-12)
