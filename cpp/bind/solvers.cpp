@@ -49,7 +49,7 @@ nb::dict pegasos_fit(const PyProblem& problem, const PegasosOptions& options, Py
       fit = solve_pegasos(p, loss, options, s, team, watch, [&](const Checkpoint& line) { return outside.tell(line); });
     });
   }
-  return result_of(fit.history, fit.converged, watch, outside);
+  return result_of(fit, watch, outside);
 }
 
 struct PyDual {
@@ -74,7 +74,7 @@ nb::dict dual_fit(const PyProblem& problem, const DualOptions& options, PyDual& 
   }
   state.visits = s.visits;
   state.operations = s.operations;
-  return result_of(fit.history, fit.converged, watch, outside);
+  return result_of(fit, watch, outside);
 }
 
 void set_step(PegasosOptions& o, const std::string& kind, double number, double late) {

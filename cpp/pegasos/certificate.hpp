@@ -18,6 +18,7 @@
 #include "bias.hpp"
 #include "class_balance.hpp"
 #include "problem.hpp"
+#include "rounding.hpp"
 #include "team.hpp"
 #include "wide.hpp"
 
@@ -25,7 +26,8 @@ namespace pegasos {
 
 struct Certificate {
   double objective, dual;
-  double bias = 0;  // the best one, where it is free and one number
+  double bias = 0;    // the best one, where it is free and one number
+  Rounding rounding;  // what both may be wrong by
 };
 
 // The factors for positive and for negative dual variables that make sum_i s_i a_i zero.
@@ -101,6 +103,36 @@ struct LookAway {
   void operator()(int64_t, const double*) const {}
 };
 
+template <class L>
+double label_size(auto y) {
+  return is_joint<L> ? 1 : std::abs(double(y));
+}
+
+// For rounding.hpp.
+template <class Rows, AnyLoss L>
+Certified in_numbers(const Problem<Rows>& p, const L& loss, std::span<const double> w, double b, double objective,
+                     double losses, double dual_square) {
+  const auto width = blocks_of(loss).width();
+  if constexpr (is_joint<L>)
+    if (p.free_bias)
+      for (const double x : biases(blocks_of(loss), w)) b = std::max(std::abs(b), std::abs(x));
+  return {.rows = double(p.rows.size()),
+          .weights = double(w.size()),
+          .total = p.total,
+          .lam = p.lam,
+          .w = std::sqrt(2 * half_square(penalised(p, w, width), 1)),
+          .b = std::abs(b),
+          .u = std::sqrt(2 * dual_square * p.lam) * p.total,
+          .losses = losses,
+          .objective = objective,
+          .balance = 0,
+          .bounded_slope = L::bounded_slope,
+          .costly = L::costly,
+          .free_bias = p.free_bias,
+          .precise = false,
+          .width = double(width)};
+}
+
 // f(w) and D(a) in one pass over the rows; dual(i, a) writes a_i, one number or a block of them. Nothing when
 // interrupted. Where the caller wants it, `kept` receives u = sum_i s_i a_i x_i, and look(i, score) every score.
 //
@@ -116,7 +148,9 @@ std::optional<Certificate> certify(const Problem<Rows>& p, const L& loss, std::s
     std::vector<double> u;
     Block<std::remove_cvref_t<decltype(blocks)>> score, a;
     double losses = 0, conjugates = 0;
+    RoundingSums rounding;
   } parts[halves] = {Part(loss, w.size()), Part(loss, w.size())};
+  const double root = std::sqrt(p.lam), length = std::sqrt(2 * half_square(penalised(p, w, blocks.width()), 1));
   std::pair tilt{1.0, 1.0};
   std::optional<ClassBalance> classes;
   if constexpr (is_joint<L>) {
@@ -146,7 +180,13 @@ std::optional<Certificate> certify(const Problem<Rows>& p, const L& loss, std::s
       part.losses += s * blocks.value(part.score.data(), y);
       look(i, part.score.data());
     }
-    part.conjugates += s * blocks.conjugate(a, y);
+    const double conjugate = blocks.conjugate(a, y);
+    part.conjugates += s * conjugate;
+    double size = 0;
+    for (int64_t c = 0; c < blocks.width(); ++c) size += std::abs(a[c]);
+    const double norm = std::sqrt(row.norm2());
+    part.rounding.row(s, double(row.size() + 4) * rounding_unit * norm * length, norm, size, conjugate,
+                      label_size<L>(y));
     bool moves = false;
     for (int64_t c = 0; c < blocks.width(); ++c) moves |= (a[c] *= s) != 0;
     if (moves) block_axpy(blocks, row, a, part.u.data());
@@ -166,9 +206,12 @@ std::optional<Certificate> certify(const Problem<Rows>& p, const L& loss, std::s
         look(int64_t(i), &score);
       }
     }
-  const double root = std::sqrt(p.lam);
-  return Certificate{half_square(penalised(p, w, blocks.width()), root) + losses / p.total,
-                     -(parts[0].conjugates + parts[1].conjugates) / p.total - half_square(u, 1 / (root * p.total)), b};
+  const double square = half_square(penalised(p, w, blocks.width()), root),
+               dual_square = half_square(u, 1 / (root * p.total)), objective = square + losses / p.total;
+  parts[0].rounding.add(parts[1].rounding);
+  const Certified found = in_numbers(p, loss, w, b, objective, losses, dual_square);
+  return Certificate{objective, -(parts[0].conjugates + parts[1].conjugates) / p.total - dual_square, b,
+                     rounding_of(parts[0].rounding, found)};
 }
 
 // f(w) alone, with the best b where that is free.

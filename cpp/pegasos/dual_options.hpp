@@ -34,6 +34,7 @@ struct DualState {
 struct DualFit {
   std::vector<Checkpoint> history;
   bool converged = false;
+  double rounding = 0;  // part of the gap
 };
 
 }  // namespace pegasos

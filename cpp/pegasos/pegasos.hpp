@@ -276,10 +276,12 @@ class PegasosSolver {
     if (!found) return;
     if (p_.free_bias && !is_joint<L>) state_.out.back() = found->bias;
     // Every dual value bounds f(w*) from below: keep the best.
-    const double before = fit.history.empty() ? 0.0 : fit.history.back().dual;  // no loss is negative
-    const double bound = std::min(std::max(found->dual, before), found->objective);
-    fit.history.push_back({watch_.seconds(), state_.t, found->objective, bound});
-    fit.converged = found->objective - bound <= o_.tol;
+    const auto [above, below] = found->rounding;
+    const double bound = found->dual - below;
+    if (bound <= found->objective + above) bound_ = std::max(bound_, bound);
+    fit.rounding = above + below;
+    fit.history.push_back({watch_.seconds(), state_.t, found->objective, bound_ - above});
+    fit.converged = found->objective + above - bound_ <= o_.tol;
   }
 
   const Problem<Rows>& p_;
@@ -302,6 +304,7 @@ class PegasosSolver {
   std::vector<Scored> scored_;  // of the batch, with batch_bias
   std::vector<double> best_;
   double best_value_ = std::numeric_limits<double>::infinity();
+  double bound_ = 0;  // the best one; no loss is negative
   size_t next_try_ = 0;
   bool plain_ = true;
 };

@@ -46,6 +46,7 @@ struct PegasosState {
 struct PegasosFit {
   std::vector<Checkpoint> history;
   bool converged = false;
+  double rounding = 0;  // part of the gap
 };
 
 }  // namespace pegasos

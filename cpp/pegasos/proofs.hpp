@@ -9,6 +9,7 @@
 
 #include "certificate.hpp"
 #include "dual_options.hpp"
+#include "precise_certificate.hpp"
 
 namespace pegasos {
 
@@ -22,7 +23,7 @@ class Proofs {
   DualFit fit;
 
   double objective() const { return objective_; }
-  double gap() const { return gap_; }                  // of the last one
+  double gap() const { return gap_; }                  // of the last one, as computed
   bool raised_bound() const { return raised_bound_; }  // the last one
 
   // Whether the last certificate is of the current state.
@@ -33,20 +34,35 @@ class Proofs {
   bool take(std::span<const double> w, std::span<const double> a, std::span<double> kept, const auto& look) {
     const auto& blocks = blocks_of(loss_);
     const auto dual = [&](int64_t i, double* out) { block_copy(blocks, a.data() + i * blocks.width(), out); };
-    const auto found = certify(p_, loss_, w, dual, team_, watch_, kept, look);
+    auto found = certify(p_, loss_, w, dual, team_, watch_, kept, look);
     if (!found) return false;
-    if (found->objective < objective_) {
+    if (in_doubt(*found) && !(found = certify_precisely(p_, loss_, w, dual, watch_))) return false;
+    const auto [above, below] = found->rounding;
+    if (found->objective + above < objective_ + above_) {
       objective_ = found->objective;
+      above_ = above;
       std::copy(w.begin(), w.end(), state_.w.begin());
       if (p_.free_bias && !is_joint<L>) state_.w.back() = found->bias;
     }
-    raised_bound_ = found->dual > dual_;
-    dual_ = std::max(dual_, found->dual);
+    const double bound = found->dual - below;
+    raised_bound_ = bound > dual_ && bound <= objective_ + above_;  // a bound above what is reached proves nothing
+    if (raised_bound_) dual_ = bound;
     gap_ = found->objective - found->dual;
-    // Rounding may put a bound that is tight a last bit above what it bounds.
-    fit.history.push_back({watch_.seconds(), state_.visits, objective_, std::min(dual_, objective_)});
-    fit.converged = std::isfinite(objective_) && objective_ - dual_ <= tol_;
+    fit.rounding = above_ + below;
+    fit.history.push_back({watch_.seconds(), state_.visits, objective_, dual_ - above_});
+    fit.converged = std::isfinite(objective_) && objective_ + above_ - dual_ <= tol_;
     return report(fit.history.back());
+  }
+
+  // Whether rounding alone is above tol, and next to nothing is left to gain.
+  bool hopeless() const { return fit.rounding > tol_ && gap_ <= std::max(tol_, 1e-3 * fit.rounding); }
+
+  // Whether tol would be met but for rounding errors, which are smaller with more digits.
+  bool in_doubt(const Certificate& found) const {
+    const auto [above, below] = found.rounding;
+    const double proven = std::min(found.objective + above, objective_ + above_) - std::max(found.dual - below, dual_);
+    const double best = std::min(found.objective, objective_) - std::max(found.dual, dual_);
+    return proven > tol_ && best <= tol_ + above + below && std::isfinite(best);
   }
 
   // One line a step: where the last two are of the same, the second is the better of both.
@@ -63,7 +79,8 @@ class Proofs {
   Team& team_;
   Watch& watch_;
   double objective_ = std::numeric_limits<double>::infinity(), gap_ = objective_;
-  double dual_ = 0;  // losses are not negative: a = 0 proves f >= 0
+  double above_ = 0;  // by which the objective may be larger
+  double dual_ = 0;   // losses are not negative: a = 0 proves f >= 0
   bool raised_bound_ = false;
 };
 

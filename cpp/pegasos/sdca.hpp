@@ -116,6 +116,7 @@ class DualSolver {
     if (JointLoss<L> && !fit_.history.empty() && state_.visits - fit_.history.back().steps < p_.m() / 2) return true;
     std::vector<double> w = weights();
     if (!certify_now(w, state_.a)) return false;
+    at_floor_ = proofs_.hopeless();
     if (p_.free_bias)
       bias_.recentre(w);
     else
@@ -232,7 +233,7 @@ class DualSolver {
     meter_.allow_all();
     switching_.phase(meter_.spent() - before, second_order_.paid());
     if (!whole || !rebuild()) return false;
-    at_floor_ = second_order_.at_floor();
+    at_floor_ = second_order_.at_floor() || proofs_.hopeless();
     return true;
   }
 

@@ -33,7 +33,6 @@ def fitted_numbers(name: str, value: Any, shape: tuple[int | None, ...]) -> Floa
 
 def linear_models(coef: Any, intercept: Any, n_models: tuple[int, ...], n_features: int) -> Floats:
     """Models as rows, the bias as last column. n_models: how many there may be."""
-    coef = coef if sp.issparse(coef) or np.ndim(coef) != 1 else np.asarray(coef)[None, :]
     weights = fitted_numbers("coef_", coef, (None, n_features))
     return np.column_stack([weights, _biases(len(weights), intercept, n_models)])
 

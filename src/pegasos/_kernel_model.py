@@ -165,7 +165,6 @@ class KernelModel(LinearModel):
         """Set the fitted attributes; what interrupted the fit is raised at the end."""
         self._take(self._kept(X, problem, [fit.w for fit in fits]))
         self.n_kernel_evaluations_ = problem.matrix.evaluations
-        self._rounding = max(fit.rounding for fit in fits)
         self._set(problem, fits, names, stop)
 
     def _kept(self, X: Any, problem: KernelProblem, weights: list[Floats]) -> dict[str, Any]:
@@ -199,22 +198,16 @@ class KernelModel(LinearModel):
         """There is no coef_: `_keep` has kept what there is."""
         return {}
 
-    def _advice(self) -> str:
+    def _steps_advice(self) -> str:
         """max_epochs is looked at between working sets; a solver that gets nowhere ends before."""
         epochs = float(np.max(self.n_iter_))
-        if self._rounding > self._allowed:
-            return (
-                f"Rounding errors of kernel values and scores alone may account for {self._rounding:.3g} of it: centre "
-                "the features and scale them down, raise lam"
-            )
         if epochs < self.max_epochs and self.max_time is None:
             return f"After {epochs:.4g} epochs no step gained anything: raise lam"
-        return f"It took {epochs:.4g} epochs. {super()._advice()}"
+        return f"It took {epochs:.4g} epochs. {super()._steps_advice()}"
 
     def _conclude(self, problem: Problem) -> None:
         """As for linear models, but without a bound there is none to speak of."""
         assert isinstance(problem, KernelProblem)
-        self._allowed = np.inf if self.converged_ else self.tol * problem.at_zero
         if problem.matrix.psd:
             super()._conclude(problem)
             return

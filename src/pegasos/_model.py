@@ -153,6 +153,7 @@ class LinearModel(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]  #
         }
         if several:
             self.history_["class"] = np.repeat(names, [len(fit.history) for fit in fits])
+        self._rounding = max(fit.rounding for fit in fits)
         # What a later call goes on with; if the same rows come again, a warm start finds their dual variables here.
         self._memories = [fit.memory for fit in fits]
         error = next((fit.error for fit in fits if fit.error is not None), None)
@@ -170,7 +171,16 @@ class LinearModel(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]  #
         w = problem.models(weights)
         return {"coef_": np.ascontiguousarray(w[:, :-1]), "intercept_": w[:, -1].copy()}
 
-    def _advice(self) -> str:
+    def _advice(self, allowed: float) -> str:
+        """What to do about a gap that is larger than allowed."""
+        if self._rounding > allowed:
+            return (
+                f"Rounding errors alone may account for {self._rounding:.3g} of it: centre the features and scale them "
+                "down, raise lam"
+            )
+        return self._steps_advice()
+
+    def _steps_advice(self) -> str:
         """What would let the solver go on."""
         return f"Raise max_epochs={self.max_epochs}" + (f" or max_time={self.max_time}" if self.max_time else "")
 
@@ -191,7 +201,7 @@ class LinearModel(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]  #
             which = f" for {np.sum(gaps > allowed)} of {len(gaps)} classes" if len(gaps) > 1 else ""
             scaled = "the features and y" if problem.is_regression else "the features"
             warnings.warn(
-                f"not converged{which}: the objective is {said}. {self._advice()}, raise tol, or scale {scaled} "
+                f"not converged{which}: the objective is {said}. {self._advice(allowed)}, raise tol, or scale {scaled} "
                 f"(StandardScaler, Normalizer).{note}",
                 ConvergenceWarning,
                 stacklevel=user_level(),

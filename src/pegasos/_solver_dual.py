@@ -61,6 +61,7 @@ class DualSolver(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
             history=found["history"],
             converged=found["converged"],
             interrupted=found["interrupted"],
+            rounding=found["rounding"],
             error=found["error"],
             memory=Memory(a, problem.lam) if stop.remember else None,
             operations=state.operations,

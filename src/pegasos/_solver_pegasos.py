@@ -194,6 +194,7 @@ class Pegasos(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type 
             history=found["history"],
             converged=found["converged"],
             interrupted=found["interrupted"],
+            rounding=found["rounding"],
             error=found["error"],
             memory=self._memory(problem, stop, arrays["counts"], running),
         )

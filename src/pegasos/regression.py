@@ -9,6 +9,7 @@ from sklearn.base import RegressorMixin
 
 from . import _words as words
 from . import losses
+from ._fitted import linear_models
 from ._model import LinearModel
 from ._problem import Floats, Problem, Stop, Weights
 from ._progress import Told, all_or_nothing, with_callbacks
@@ -159,6 +160,10 @@ class PegasosRegressor(RegressorMixin, SparseWeights, LinearModel):  # type: ign
         numbers : ndarray of shape (n_rows,)
         """
         return self._scores(X)[:, 0]
+
+    def _weights(self) -> Floats:
+        coef: Any = self.coef_ if np.ndim(self.coef_) != 1 else np.asarray(self.coef_)[None, :]
+        return linear_models(coef, self.intercept_, self._n_models(), self.n_features_in_)
 
     def _n_models(self) -> tuple[int, ...]:
         return (1,)

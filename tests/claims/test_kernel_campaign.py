@@ -88,6 +88,6 @@ def test_an_intercept_is_that_of_the_objective(lam):
 def test_what_rounding_alone_makes_impossible_is_said():
     rng = np.random.default_rng(0)
     X, y = 1e7 + rng.normal(size=(40, 2)), np.where(rng.normal(size=40) > 0, 1, -1)
-    with pytest.warns(match="Rounding errors of kernel values .* centre"):
+    with pytest.warns(match="Rounding errors alone .* centre"):
         model = KernelPegasosClassifier(lam=1e-4, kernel="linear", random_state=0).fit(X, y)
     assert not model.converged_

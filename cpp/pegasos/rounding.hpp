@@ -1,0 +1,90 @@
+// What rounding may do to a certificate: f(w) is at most objective + above, every f at least dual - below.
+//
+// With u = 2^-53, a sum of n terms is wrong by at most n u (1 + n u) times the sum of their sizes (Higham 2002, 3.1).
+// Data, weights and dual variables are what they are; what is computed from them is not:
+//
+// * A score <w, x_i> of n_i numbers, with b added to it, is wrong by e_i = (n_i + 4) u ||w|| ||x_i|| + 4 u |b|, so that
+// a
+//   loss whose slope is at most 1 is wrong by as much, one of several scores by twice that, and the mean of squared
+//   ones by 2 sqrt(mean loss * mean e^2) + mean e^2 (Cauchy and Schwarz).
+// * What a score is compared with its label is wrong by 4 u |y| more, a loss itself by a few u, a conjugate by a few u
+// of
+//   it and of |a y|; logarithms near 0 by 40 u.
+// * Sums over m rows, and over the d weights, are wrong by (m + 2) u and (d + 4) u of what they add up.
+// * u = sum_i s_i a_i x_i is off by at most D = (m + 2) u sum_i s_i |a_i| ||x_i||, and ||u||^2 by (2 ||u|| + D) D.
+//   Where rows far from zero cancel, this is what counts.
+// * With a free bias sum_i s_i a_i should be zero and is r: the bound is too high by r b / S for the b of the optimum.
+//   Some row is as far as its label on each side: |b| <= max ||x|| ||w*|| + max |y|, and 60 more for logarithms, where
+//   a side outweighs the other by less than e^60; ||w*||^2 <= 2 f(w) / lam.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+namespace pegasos {
+
+struct Rounding {
+  double above = 0, below = 0;
+};
+
+inline constexpr double rounding_unit = 0x1p-53;
+
+// Sums over the rows of a certificate, one of them for each part of the pass.
+struct RoundingSums {
+  double errors = 0, square = 0;    // of what a score is compared with its label, without b, and their squares
+  double pull = 0, mass = 0;        // of |a_i| ||x_i||, and |a_i|
+  double conjugates = 0;            // of |loss*(a_i)| + |a_i y_i|
+  double longest = 0, largest = 0;  // ||x_i||, |y_i|
+
+  void row(double s, double error, double norm, double a, double conjugate, double y) {
+    error += 4 * rounding_unit * y;
+    errors += s * error;
+    square += s * error * error;
+    pull += s * a * norm;
+    mass += s * a;
+    conjugates += s * (std::abs(conjugate) + a * y);
+    longest = std::max(longest, norm);
+    largest = std::max(largest, y);
+  }
+
+  void add(const RoundingSums& other) {
+    errors += other.errors, square += other.square, pull += other.pull, mass += other.mass;
+    conjugates += other.conjugates;
+    longest = std::max(longest, other.longest), largest = std::max(largest, other.largest);
+  }
+};
+
+// A certificate in numbers. Sums are of all rows, not yet divided by the total weight S.
+struct Certified {
+  double rows, weights, total, lam;  // m, d, S
+  double w, b, u;                    // ||w|| as far as it is penalised, |b|, ||u||
+  double losses, objective;
+  double balance;  // r, where it is known better than from a sum of m terms; else 0
+  bool bounded_slope, costly, free_bias, precise;
+  double width;  // scores a row
+};
+
+// precise: sums are taken with twice the digits, and rounded once.
+inline Rounding rounding_of(const RoundingSums& sums, const Certified& c) {
+  constexpr double unit = rounding_unit;
+  const auto of = [&](double terms) { return terms * unit * (c.precise ? 8 * unit : 1) / (1 - terms * unit); };
+  const double scores = c.width > 1 ? 2 : 1, logs = c.costly ? 40 * unit * c.width : 0;
+  const double first = sums.errors / c.total + 4 * c.b * unit;
+  const double second = 2 * (sums.square / c.total + 16 * c.b * c.b * unit * unit);
+  const double loss = c.losses / c.total;
+  const double by_scores = c.bounded_slope ? scores * first : 2 * std::sqrt(loss * second) + second;
+  const double above =
+      by_scores + (12 * unit + of(2 * c.rows)) * loss + logs + (4 * unit + of(c.weights)) * c.lam / 2 * c.w * c.w;
+
+  const double off = of(c.rows + 2) * sums.pull, part = c.lam * c.total * c.total;
+  double below = (2 * c.u * off + off * off) / (2 * part) + (8 * unit + of(2 * c.rows + c.weights)) * c.u * c.u / part +
+                 (12 * unit + of(2 * c.rows)) * sums.conjugates / c.total + logs;
+  if (c.free_bias) {
+    const double most = sums.longest * std::sqrt(2 * c.objective / c.lam) + sums.largest + (c.costly ? 60 : 0);
+    below += (std::abs(c.balance) + of(2 * c.rows + 4) * sums.mass) * most / c.total;
+  }
+  return {above, below};
+}
+
+}  // namespace pegasos
