@@ -105,32 +105,30 @@ struct LookAway {
 
 template <class L>
 double label_size(auto y) {
-  return is_joint<L> ? 1 : std::abs(double(y));
+  return is_joint<L> ? 0 : std::abs(double(y));
 }
 
 // For rounding.hpp.
 template <class Rows, AnyLoss L>
-Certified in_numbers(const Problem<Rows>& p, const L& loss, std::span<const double> w, double b, double objective,
-                     double losses, double dual_square) {
-  const auto width = blocks_of(loss).width();
+Certified in_numbers(const Problem<Rows>& p, const L& loss, std::span<const double> w, double b, double square,
+                     double dual_square, double losses) {
   if constexpr (is_joint<L>)
     if (p.free_bias)
       for (const double x : biases(blocks_of(loss), w)) b = std::max(std::abs(b), std::abs(x));
-  return {.rows = double(p.rows.size()),
+  return {.rows = double(p.m()),
           .weights = double(w.size()),
           .total = p.total,
           .lam = p.lam,
-          .w = std::sqrt(2 * half_square(penalised(p, w, width), 1)),
-          .b = std::abs(b),
-          .u = std::sqrt(2 * dual_square * p.lam) * p.total,
+          .square = square,
+          .dual_square = dual_square,
           .losses = losses,
-          .objective = objective,
+          .b = std::abs(b),
           .balance = 0,
           .bounded_slope = L::bounded_slope,
           .costly = L::costly,
           .free_bias = p.free_bias,
           .precise = false,
-          .width = double(width)};
+          .width = double(blocks_of(loss).width())};
 }
 
 // f(w) and D(a) in one pass over the rows; dual(i, a) writes a_i, one number or a block of them. Nothing when
@@ -150,7 +148,8 @@ std::optional<Certificate> certify(const Problem<Rows>& p, const L& loss, std::s
     double losses = 0, conjugates = 0;
     RoundingSums rounding;
   } parts[halves] = {Part(loss, w.size()), Part(loss, w.size())};
-  const double root = std::sqrt(p.lam), length = std::sqrt(2 * half_square(penalised(p, w, blocks.width()), 1));
+  const double root = std::sqrt(p.lam), square = half_square(penalised(p, w, blocks.width()), root),
+               length = std::sqrt(2 * square) / root;
   std::pair tilt{1.0, 1.0};
   std::optional<ClassBalance> classes;
   if constexpr (is_joint<L>) {
@@ -206,10 +205,9 @@ std::optional<Certificate> certify(const Problem<Rows>& p, const L& loss, std::s
         look(int64_t(i), &score);
       }
     }
-  const double square = half_square(penalised(p, w, blocks.width()), root),
-               dual_square = half_square(u, 1 / (root * p.total)), objective = square + losses / p.total;
+  const double dual_square = half_square(u, 1 / (root * p.total)), objective = square + losses / p.total;
   parts[0].rounding.add(parts[1].rounding);
-  const Certified found = in_numbers(p, loss, w, b, objective, losses, dual_square);
+  const Certified found = in_numbers(p, loss, w, b, square, dual_square, losses);
   return Certificate{objective, -(parts[0].conjugates + parts[1].conjugates) / p.total - dual_square, b,
                      rounding_of(parts[0].rounding, found)};
 }

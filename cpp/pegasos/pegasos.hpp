@@ -16,6 +16,7 @@
 #include "bias.hpp"
 #include "certificate.hpp"
 #include "pegasos_options.hpp"
+#include "sampled_objective.hpp"
 #include "sampler.hpp"
 #include "scaled_vector.hpp"
 
@@ -234,34 +235,15 @@ class PegasosSolver {
     while (next_try_ < o_.tries.size() && o_.tries[next_try_] == state_.t) ++next_try_;
     std::vector<double> w(state_.v.size());
     write_last(w);
-    double value = 0;
-    if (o_.sample > 0) {
-      const Stream draws = Stream(o_.seed).split(uint64_t(1) << 62);
-      for (int64_t n = 0; n < o_.sample; ++n) {
-        const int64_t i = sample_row(draws, uint64_t(n));
-        const auto row = p_.rows[i];
-        block_dot(blocks_, row, w.data(), score_.data());
-        for (int64_t c = 0; c < width(); ++c) score_[c] += b_[size_t(c)];
-        value += p_.weight(i) * blocks_.value(score_.data(), label<L>(p_, i));
-        if (!watch_.go_on(row.size() * width())) return false;
-      }
-      value = half_square(penalised(p_, w, width()), std::sqrt(p_.lam)) +
-              value / double(o_.sample) * double(p_.m()) / p_.total;
-    } else {
-      const auto found = objective(p_, loss_, w, team_, watch_);
-      if (!found) return false;
-      value = *found;
-    }
-    if (value < best_value_) {
-      best_value_ = value;
+    const auto value = o_.sample > 0
+                           ? sampled_objective(p_, loss_, w, o_.sample, Stream(o_.seed).split(1ULL << 62), watch_)
+                           : objective(p_, loss_, w, team_, watch_);
+    if (!value) return false;
+    if (*value < best_value_) {
+      best_value_ = *value;
       best_ = std::move(w);
     }
     return true;
-  }
-
-  int64_t sample_row(const Stream& draws, uint64_t n) const {
-    const auto i = int64_t(draws.below(n, uint64_t(p_.m())));
-    return p_.listed.empty() ? i : p_.listed[size_t(i)];
   }
 
   // alpha_i = min(1, m c_i / (t k)) for the hinge; any coefficient of w, read as a dual variable, for every loss.

@@ -29,7 +29,7 @@ std::optional<Certificate> certify_precisely(const Problem<Rows>& p, const L& lo
     if (p.free_bias) tilt = balance(p, dual);
   }
   const bool one_bias = p.free_bias && !is_joint<L>;
-  const double length = std::sqrt(2 * half_square(penalised(p, w, K), 1));
+  const double root = std::sqrt(p.lam), length = std::sqrt(2 * half_square(penalised(p, w, K), root)) / root;
   std::vector<Scored> scored;
   std::vector<Twofold> balances(static_cast<size_t>(K));
   Twofold losses, conjugates, S;
@@ -86,7 +86,7 @@ std::optional<Certificate> certify_precisely(const Problem<Rows>& p, const L& lo
   for (const Twofold& x : u) dual_square = dual_square + x * x;
   const Twofold half = Twofold(0.5), lam = p.lam;
   const Twofold value = half * lam * square + losses / S, pulled = half * dual_square / (lam * S * S);
-  Certified found = in_numbers(p, loss, w, b, double(value), double(losses), double(pulled));
+  Certified found = in_numbers(p, loss, w, b, double(half * lam * square), double(pulled), double(losses));
   found.precise = true;
   for (const Twofold& r : balances) found.balance += std::abs(double(r));
   return Certificate{double(value), double(-(conjugates / S) - pulled), b, rounding_of(rounding, found)};

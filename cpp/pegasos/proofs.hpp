@@ -38,7 +38,8 @@ class Proofs {
     if (!found) return false;
     if (in_doubt(*found) && !(found = certify_precisely(p_, loss_, w, dual, watch_))) return false;
     const auto [above, below] = found->rounding;
-    if (found->objective + above < objective_ + above_) {
+    const bool sure = std::isfinite(above) && std::isfinite(above_);  // numbers near overflow have no sum
+    if (sure ? found->objective + above < objective_ + above_ : found->objective < objective_) {
       objective_ = found->objective;
       above_ = above;
       std::copy(w.begin(), w.end(), state_.w.begin());

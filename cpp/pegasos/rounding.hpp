@@ -38,7 +38,7 @@ struct RoundingSums {
   double longest = 0, largest = 0;  // ||x_i||, |y_i|
 
   void row(double s, double error, double norm, double a, double conjugate, double y) {
-    error += 4 * rounding_unit * y;
+    error += 4 * rounding_unit * y;  // 0 for losses of several scores: costs are not larger than losses and scores
     errors += s * error;
     square += s * error * error;
     pull += s * a * norm;
@@ -57,10 +57,10 @@ struct RoundingSums {
 
 // A certificate in numbers. Sums are of all rows, not yet divided by the total weight S.
 struct Certified {
-  double rows, weights, total, lam;  // m, d, S
-  double w, b, u;                    // ||w|| as far as it is penalised, |b|, ||u||
-  double losses, objective;
-  double balance;  // r, where it is known better than from a sum of m terms; else 0
+  double rows, weights, total, lam;    // m, d, S
+  double square, dual_square, losses;  // lam/2 ||w||^2 as far as it is penalised, ||u||^2 / (2 lam S^2), sum of losses
+  double b;                            // |b|
+  double balance;                      // r, where it is known better than from a sum of m terms; else 0
   bool bounded_slope, costly, free_bias, precise;
   double width;  // scores a row
 };
@@ -71,18 +71,18 @@ inline Rounding rounding_of(const RoundingSums& sums, const Certified& c) {
   const auto of = [&](double terms) { return terms * unit * (c.precise ? 8 * unit : 1) / (1 - terms * unit); };
   const double scores = c.width > 1 ? 2 : 1, logs = c.costly ? 40 * unit * c.width : 0;
   const double first = sums.errors / c.total + 4 * c.b * unit;
-  const double second = 2 * (sums.square / c.total + 16 * c.b * c.b * unit * unit);
+  const double second = 2 * (sums.square / c.total + 16 * (c.b * unit) * (c.b * unit));
   const double loss = c.losses / c.total;
-  const double by_scores = c.bounded_slope ? scores * first : 2 * std::sqrt(loss * second) + second;
-  const double above =
-      by_scores + (12 * unit + of(2 * c.rows)) * loss + logs + (4 * unit + of(c.weights)) * c.lam / 2 * c.w * c.w;
+  const double by_scores = c.bounded_slope ? scores * first : 2 * std::sqrt(loss) * std::sqrt(second) + second;
+  const double above = by_scores + (12 * unit + of(2 * c.rows)) * loss + logs + (4 * unit + of(c.weights)) * c.square;
 
-  const double off = of(c.rows + 2) * sums.pull, part = c.lam * c.total * c.total;
-  double below = (2 * c.u * off + off * off) / (2 * part) + (8 * unit + of(2 * c.rows + c.weights)) * c.u * c.u / part +
-                 (12 * unit + of(2 * c.rows)) * sums.conjugates / c.total + logs;
+  const double root = std::sqrt(c.lam), off = of(c.rows + 2) * (sums.pull / c.total) / root;
+  double below = std::sqrt(2 * c.dual_square) * off + off * off / 2 +
+                 (8 * unit + of(2 * c.rows + c.weights)) * 2 * c.dual_square +
+                 (12 * unit + of(2 * c.rows)) * (sums.conjugates / c.total) + logs;
   if (c.free_bias) {
-    const double most = sums.longest * std::sqrt(2 * c.objective / c.lam) + sums.largest + (c.costly ? 60 : 0);
-    below += (std::abs(c.balance) + of(2 * c.rows + 4) * sums.mass) * most / c.total;
+    const double most = sums.longest * std::sqrt(2 * (c.square + loss)) / root + sums.largest + (c.costly ? 60 : 0);
+    below += (std::abs(c.balance) + of(2 * c.rows + 4) * sums.mass) / c.total * most;
   }
   return {above, below};
 }

@@ -173,7 +173,7 @@ class LinearModel(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]  #
 
     def _advice(self, allowed: float) -> str:
         """What to do about a gap that is larger than allowed."""
-        if self._rounding > allowed:
+        if self._rounding > max(allowed, 0.1 * float(np.max(self.gap_))):
             return (
                 f"Rounding errors alone may account for {self._rounding:.3g} of it: centre the features and scale them "
                 "down, raise lam"

@@ -143,7 +143,7 @@ def test_every_line_of_history_keeps_the_contract(loss, bias, weights, solver, n
         best = optimum(loss, bias, weights, n_classes, int(positive))
         assert (history["gap"][mine] >= history["objective"][mine] - best - 1e-9).all()
         assert (history["dual"][mine] <= best + 1e-9).all()
-        assert (np.diff(history["dual"][mine]) >= -1e-15).all()  # a bound is capped at what it bounds
+        assert (np.diff(history["dual"][mine]) >= -1e-13).all()  # but for the rounding of the objective
         assert (np.diff(history["steps"][mine]) > 0).all()
 
 

@@ -204,7 +204,7 @@ def test_gap_bounds_the_distance_from_the_optimum(loss, bias, weights, kind, sol
     assert model.gap_ >= model.objective_ - best - 1e-9
     assert model.objective_ >= best - 1e-9
     assert (model.history_["dual"] <= best + 1e-9).all()
-    assert (np.diff(model.history_["dual"]) >= -1e-15).all()
+    assert (np.diff(model.history_["dual"]) >= -1e-13).all()  # but for the rounding of the objective
     if solver in ("auto", "sdca"):
         assert model.converged_
     assert model.intercept_.any() == (bias != "none")
