@@ -260,8 +260,8 @@ class PegasosSolver {
     // Every dual value bounds f(w*) from below: keep the best.
     const auto [above, below] = found->rounding;
     const double bound = found->dual - below;
-    if (bound <= found->objective + above) bound_ = std::max(bound_, bound);
-    fit.rounding = above + below;
+    if (bound > bound_ && bound <= found->objective + above) bound_ = bound, below_ = below;
+    fit.rounding = above + below_;
     fit.history.push_back({watch_.seconds(), state_.t, found->objective, bound_ - above});
     fit.converged = found->objective + above - bound_ <= o_.tol;
   }
@@ -286,7 +286,7 @@ class PegasosSolver {
   std::vector<Scored> scored_;  // of the batch, with batch_bias
   std::vector<double> best_;
   double best_value_ = std::numeric_limits<double>::infinity();
-  double bound_ = 0;  // the best one; no loss is negative
+  double bound_ = 0, below_ = 0;  // the best one, no loss is negative; by which rounding has lowered it
   size_t next_try_ = 0;
   bool plain_ = true;
 };

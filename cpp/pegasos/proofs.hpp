@@ -47,9 +47,9 @@ class Proofs {
     }
     const double bound = found->dual - below;
     raised_bound_ = bound > dual_ && bound <= objective_ + above_;  // a bound above what is reached proves nothing
-    if (raised_bound_) dual_ = bound;
+    if (raised_bound_) dual_ = bound, below_ = below;
     gap_ = found->objective - found->dual;
-    fit.rounding = above_ + below;
+    fit.rounding = above_ + below_;
     fit.history.push_back({watch_.seconds(), state_.visits, objective_, dual_ - above_});
     fit.converged = std::isfinite(objective_) && objective_ + above_ - dual_ <= tol_;
     return report(fit.history.back());
@@ -80,8 +80,8 @@ class Proofs {
   Team& team_;
   Watch& watch_;
   double objective_ = std::numeric_limits<double>::infinity(), gap_ = objective_;
-  double above_ = 0;  // by which the objective may be larger
-  double dual_ = 0;   // losses are not negative: a = 0 proves f >= 0
+  double above_ = 0, below_ = 0;  // by which rounding has raised the objective's bound, and lowered the other
+  double dual_ = 0;               // losses are not negative: a = 0 proves f >= 0
   bool raised_bound_ = false;
 };
 

@@ -20,7 +20,8 @@ SPEC = importlib.util.spec_from_file_location("zoo", Path(__file__).parents[2] /
 zoo = importlib.util.module_from_spec(SPEC)
 SPEC.loader.exec_module(zoo)
 
-FLOOR = 2e-13  # of a gap that is measured with twice the digits where double is too short for tol
+FLOOR = 1e-13
+FARTHEST = 2e-13  # columns at 1e6 and more: measured with twice the digits; in double it looked like less
 LAMBDAS = (1e-4, 1e-2, 1.0)
 
 
@@ -28,9 +29,9 @@ def fit(X: Any, y: Any, s: Any = None, **params: Any) -> PegasosClassifier:
     return PegasosClassifier(**{"lam": 0.01, "random_state": 0, **params}).fit(X, y, sample_weight=s)
 
 
-def at_the_floor(model: PegasosClassifier) -> bool:
+def at_the_floor(model: PegasosClassifier, floor: float = FLOOR) -> bool:
     """But for what rounding may have done to the certificate, which is part of the gap."""
-    return bool(np.all(model.gap_ - model._rounding <= FLOOR * np.maximum(1.0, model.objective_)))
+    return bool(np.all(model.gap_ - model._rounding <= floor * np.maximum(1.0, model.objective_)))
 
 
 @pytest.mark.parametrize("kind", DATA)
@@ -66,7 +67,8 @@ def test_without_polish_a_fit_ends_where_tol_says() -> None:
 def test_the_zoo_ends_at_the_rounding_floor(name: str) -> None:
     X, y, s = zoo.ZOO[name]()
     models = {lam: fit(X, y, s, lam=lam, tol=FLOOR) for lam in zoo.LAMBDAS}
-    assert {lam: model.gap_ for lam, model in models.items() if not at_the_floor(model)} == {}
+    floor = FARTHEST if name == "columns very far from zero" else FLOOR
+    assert {lam: model.gap_ for lam, model in models.items() if not at_the_floor(model, floor)} == {}
 
 
 def test_problems_that_are_not_small_stop_at_tol() -> None:
