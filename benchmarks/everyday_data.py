@@ -14,7 +14,7 @@ from sklearn import datasets as toys
 from sklearn.preprocessing import StandardScaler, normalize
 
 from pegasos import datasets
-from pegasos._readers import tfidf
+from pegasos.datasets.readers import tfidf
 
 Rows: TypeAlias = tuple[Any, Any]  # X and y; a y of two dimensions is one problem of two classes a column
 

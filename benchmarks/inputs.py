@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from pegasos import PegasosClassifier, _core, datasets
-from pegasos._problem import Problem, Weights
+from pegasos.problem.problem import Problem, Weights
 
 LAMBDAS = (1e-4, 1e-5, 1e-6)
 NAMES = ("generated", "arxiv", "covertype")

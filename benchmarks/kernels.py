@@ -21,8 +21,8 @@ from sklearn.preprocessing import normalize
 from sklearn.svm import SVC
 
 from pegasos import KernelPegasosClassifier, datasets, kernels
-from pegasos._kernel_matrix import KernelMatrix
-from pegasos._readers import tfidf
+from pegasos.datasets.readers import tfidf
+from pegasos.kernel_solvers.matrix import KernelMatrix
 
 LOOSE = 0.1
 TOLS = (1.0, LOOSE, 1e-3)  # tolerances of SVC: of the dual gradient, not of the objective

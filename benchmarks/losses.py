@@ -20,7 +20,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC, LinearSVR
 
 from pegasos import PegasosClassifier, PegasosRegressor, _core, datasets, losses
-from pegasos._problem import Problem, Weights
+from pegasos.problem.problem import Problem, Weights
 
 LAMBDAS = (1e-4, 1e-5)
 TOL = 1e-3  # of f(0), or of the best constant's loss in regression

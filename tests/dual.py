@@ -12,9 +12,9 @@ from reference import Array, dual_value, dual_weights, objective, with_bias
 from samplers import Stream
 
 from pegasos import _core
-from pegasos._labels import encode
-from pegasos._problem import Problem, Weights
-from pegasos._rows import make_rows
+from pegasos.problem.labels import encode
+from pegasos.problem.problem import Problem, Weights
+from pegasos.problem.rows import make_rows
 
 METHODS: dict[str, dict[str, Any]] = {
     "sdca": {},

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "gil.hpp"
-#include "pegasos/any_rows.hpp"
-#include "pegasos/validate.hpp"
+#include "pegasos/data/any_rows.hpp"
+#include "pegasos/data/validate.hpp"
 
 namespace nb = nanobind;
 

@@ -9,10 +9,10 @@
 #include <string>
 
 #include "labelled.hpp"
-#include "pegasos/pair_sums.hpp"
-#include "pegasos/sampler.hpp"
-#include "pegasos/sparse_products.hpp"
-#include "pegasos/symmetry.hpp"
+#include "pegasos/data/sampler.hpp"
+#include "pegasos/kernel/pair_sums.hpp"
+#include "pegasos/kernel/sparse_products.hpp"
+#include "pegasos/kernel/symmetry.hpp"
 
 using namespace nb::literals;
 using namespace pegasos;

@@ -1,12 +1,11 @@
 // Whole kernel problems, or blocks of them, in one native call. No arithmetic here.
-#include "pegasos/kernel_solve.hpp"
-
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
 
 #include "labelled.hpp"
-#include "pegasos/kernel_rounding.hpp"
+#include "pegasos/kernel/rounding.hpp"
+#include "pegasos/kernel/solve.hpp"
 
 using namespace nb::literals;
 using namespace pegasos;

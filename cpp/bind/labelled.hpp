@@ -11,7 +11,7 @@
 
 #include "arrays.hpp"
 #include "gil.hpp"
-#include "pegasos/kernel_block.hpp"
+#include "pegasos/kernel/block.hpp"
 #include "watch.hpp"
 
 // A loss with the labels of some rows: what every function below is about.

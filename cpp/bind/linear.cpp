@@ -9,7 +9,7 @@
 
 #include "arrays.hpp"
 #include "gil.hpp"
-#include "pegasos/certificate.hpp"
+#include "pegasos/proof/certificate.hpp"
 #include "problem.hpp"
 
 using namespace nb::literals;

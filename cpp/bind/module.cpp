@@ -7,8 +7,8 @@
 
 #include "arrays.hpp"
 #include "gil.hpp"
-#include "pegasos/encode.hpp"
-#include "pegasos/sampler.hpp"
+#include "pegasos/data/encode.hpp"
+#include "pegasos/data/sampler.hpp"
 
 using namespace nb::literals;
 

@@ -9,8 +9,8 @@
 #include <type_traits>
 
 #include "arrays.hpp"
+#include "pegasos/data/problem.hpp"
 #include "pegasos/loss/all.hpp"
-#include "pegasos/problem.hpp"
 #include "watch.hpp"
 
 struct PyProblem {

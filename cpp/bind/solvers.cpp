@@ -8,8 +8,8 @@
 
 #include "arrays.hpp"
 #include "gil.hpp"
+#include "pegasos/dual/warm.hpp"
 #include "pegasos/solve.hpp"
-#include "pegasos/warm.hpp"
 #include "problem.hpp"
 
 using namespace nb::literals;

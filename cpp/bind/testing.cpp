@@ -5,9 +5,9 @@
 #include <nanobind/stl/vector.h>
 
 #include "arrays.hpp"
-#include "pegasos/bias.hpp"
+#include "pegasos/linalg/scaled_vector.hpp"
 #include "pegasos/loss/all.hpp"
-#include "pegasos/scaled_vector.hpp"
+#include "pegasos/proof/best_bias.hpp"
 
 using namespace nb::literals;
 using namespace pegasos;

@@ -11,7 +11,7 @@
 
 #include "arrays.hpp"
 #include "gil.hpp"
-#include "pegasos/problem.hpp"
+#include "pegasos/data/problem.hpp"
 
 struct PyWatch {
   double started, give_up;

@@ -4,12 +4,12 @@
 
 #include <functional>
 
-#include "any_rows.hpp"
-#include "dual_options.hpp"
-#include "loss/all.hpp"
-#include "pegasos_options.hpp"
-#include "problem.hpp"
-#include "team.hpp"
+#include "pegasos/data/any_rows.hpp"
+#include "pegasos/data/problem.hpp"
+#include "pegasos/dual/options.hpp"
+#include "pegasos/loss/all.hpp"
+#include "pegasos/pegasos/options.hpp"
+#include "pegasos/run/team.hpp"
 
 namespace pegasos {
 

@@ -9,8 +9,8 @@
 
 #include "check.hpp"
 #include "dual_data.hpp"
-#include "pegasos/newton_system.hpp"
-#include "pegasos/team.hpp"
+#include "pegasos/run/team.hpp"
+#include "pegasos/second_order/newton_system.hpp"
 
 using namespace pegasos;
 

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "check.hpp"
+#include "pegasos/data/random.hpp"
 #include "pegasos/loss/all.hpp"
-#include "pegasos/random.hpp"
 
 using namespace pegasos;
 

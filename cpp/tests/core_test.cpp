@@ -5,11 +5,11 @@
 #include <vector>
 
 #include "check.hpp"
-#include "pegasos/encode.hpp"
-#include "pegasos/pegasos.hpp"
-#include "pegasos/rows.hpp"
-#include "pegasos/validate.hpp"
-#include "pegasos/wide.hpp"
+#include "pegasos/data/encode.hpp"
+#include "pegasos/data/rows.hpp"
+#include "pegasos/data/validate.hpp"
+#include "pegasos/loss/wide.hpp"
+#include "pegasos/pegasos/solver.hpp"
 #include "small.hpp"
 
 using namespace pegasos;

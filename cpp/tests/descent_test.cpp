@@ -1,5 +1,5 @@
 // Quasi-Newton descent on samples of rows, and the matrices that it is made of.
-#include "pegasos/descent.hpp"
+#include "pegasos/second_order/descent.hpp"
 
 #include <cmath>
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 #include "check.hpp"
 #include "dual_data.hpp"
-#include "pegasos/feature_matrix.hpp"
+#include "pegasos/second_order/feature_matrix.hpp"
 
 using namespace pegasos;
 

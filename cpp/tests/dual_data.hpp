@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "pegasos/problem.hpp"
-#include "pegasos/random.hpp"
-#include "pegasos/rows.hpp"
+#include "pegasos/data/problem.hpp"
+#include "pegasos/data/random.hpp"
+#include "pegasos/data/rows.hpp"
 
 // Noisy rows in dense and sparse form; arrays have exactly the size they need.
 template <class T = double, class I = int32_t>

@@ -6,9 +6,9 @@
 
 #include "check.hpp"
 #include "dual_data.hpp"
-#include "pegasos/joint_system.hpp"
-#include "pegasos/pegasos.hpp"
-#include "pegasos/sdca.hpp"
+#include "pegasos/dual/auto.hpp"
+#include "pegasos/pegasos/solver.hpp"
+#include "pegasos/second_order/joint_system.hpp"
 
 using namespace pegasos;
 

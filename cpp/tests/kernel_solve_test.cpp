@@ -1,12 +1,11 @@
 // Whole blocks in one call: greedy steps, proximal steps, and the certificate at the end.
-#include "pegasos/kernel_solve.hpp"
-
 #include <cmath>
 #include <cstdint>
 #include <limits>
 #include <vector>
 
 #include "check.hpp"
+#include "pegasos/kernel/solve.hpp"
 
 using namespace pegasos;
 

@@ -9,10 +9,10 @@
 
 #include "check.hpp"
 #include "dual_data.hpp"
-#include "pegasos/kernel_block.hpp"
-#include "pegasos/pair_sums.hpp"
-#include "pegasos/sparse_products.hpp"
-#include "pegasos/symmetry.hpp"
+#include "pegasos/kernel/block.hpp"
+#include "pegasos/kernel/pair_sums.hpp"
+#include "pegasos/kernel/sparse_products.hpp"
+#include "pegasos/kernel/symmetry.hpp"
 
 using namespace pegasos;
 

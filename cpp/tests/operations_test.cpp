@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "check.hpp"
-#include "pegasos/pegasos.hpp"
-#include "pegasos/rows.hpp"
+#include "pegasos/data/rows.hpp"
+#include "pegasos/pegasos/solver.hpp"
 
 using namespace pegasos;
 

@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "pegasos/random.hpp"
-#include "pegasos/rows.hpp"
-#include "pegasos/sampler.hpp"
+#include "pegasos/data/random.hpp"
+#include "pegasos/data/rows.hpp"
+#include "pegasos/data/sampler.hpp"
 
 inline constexpr pegasos::Sampling every_sampling[] = {pegasos::Sampling::iid, pegasos::Sampling::permutation,
                                                        pegasos::Sampling::fixed, pegasos::Sampling::subsets,

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "check.hpp"
-#include "pegasos/pegasos.hpp"
+#include "pegasos/pegasos/solver.hpp"
 #include "small.hpp"
 
 using namespace pegasos;

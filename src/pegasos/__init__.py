@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 _HOMES = {
-    "KernelPegasosClassifier": "kernel",
-    "KernelPegasosRegressor": "kernel_regression",
-    "PegasosClassifier": "linear",
-    "PegasosRegressor": "regression",
-    "Loss": "_own_loss",
+    "KernelPegasosClassifier": "estimators.kernel",
+    "KernelPegasosRegressor": "estimators.kernel_regression",
+    "PegasosClassifier": "estimators.linear",
+    "PegasosRegressor": "estimators.regression",
+    "Loss": "losses.own",
     "Auto": "solvers",
     "Pegasos": "solvers",
     "SDCA": "solvers",
@@ -34,11 +34,11 @@ __all__ = [
 
 if TYPE_CHECKING:
     from . import datasets
-    from ._own_loss import Loss
-    from .kernel import KernelPegasosClassifier
-    from .kernel_regression import KernelPegasosRegressor
-    from .linear import PegasosClassifier
-    from .regression import PegasosRegressor
+    from .estimators.kernel import KernelPegasosClassifier
+    from .estimators.kernel_regression import KernelPegasosRegressor
+    from .estimators.linear import PegasosClassifier
+    from .estimators.regression import PegasosRegressor
+    from .losses.own import Loss
     from .solvers import SDCA, Auto, Pegasos
 
 

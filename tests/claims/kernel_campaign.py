@@ -16,7 +16,9 @@ import numpy as np
 import scipy.sparse as sp
 from kernel_truth import LD, Truth, kernel_values
 
-from pegasos import SDCA, Auto, KernelPegasosClassifier, KernelPegasosRegressor, Pegasos, _kernel_journal, _kernel_model
+from pegasos import SDCA, Auto, KernelPegasosClassifier, KernelPegasosRegressor, Pegasos
+from pegasos.estimators import kernel_base
+from pegasos.kernel_solvers import journal
 
 KERNELS = ("rbf", "linear", "laplacian", "poly", "cosine", "chi2", "precomputed")
 CLASSIFICATION = ("hinge", "squared_hinge", "log")
@@ -94,7 +96,7 @@ def fitted(case: Case) -> Any:
     kind = KernelPegasosClassifier if case.params["loss"] in CLASSIFICATION else KernelPegasosRegressor
     model = kind(**case.params, warm_start=case.how == "warm")
     rng = np.random.default_rng(case.number)
-    left, usual = [int(rng.integers(1, 12))], _kernel_journal.Journal.poll
+    left, usual = [int(rng.integers(1, 12))], journal.Journal.poll
 
     def poll(journal: Any) -> None:
         left[0] -= 1
@@ -105,8 +107,8 @@ def fitted(case: Case) -> Any:
     few = 3 if case.coarse else 2000
     with (
         warnings.catch_warnings(),
-        mock.patch.object(_kernel_model, "_EXACT", few),
-        mock.patch.object(_kernel_journal.Journal, "poll", poll),
+        mock.patch.object(kernel_base, "_EXACT", few),
+        mock.patch.object(journal.Journal, "poll", poll),
     ):
         warnings.simplefilter("ignore")
         try:

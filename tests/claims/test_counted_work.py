@@ -1,4 +1,4 @@
-"""No trap: what a fit costs, in counted operations (cpp/pegasos/meter.hpp), never in seconds.
+"""No trap: what a fit costs, in counted operations (cpp/pegasos/run/meter.hpp), never in seconds.
 
 Auto may cost at most three times what SDCA does, and a larger tol never clearly more than a smaller one. About a
 millisecond, which nobody notices, is allowed on top: that is what the last digits, and a wrong guess, may take.

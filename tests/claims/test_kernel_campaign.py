@@ -7,7 +7,8 @@ import pytest
 from kernel_campaign import campaign, fitted, random_case, truths_of
 from kernel_truth import Truth, kernel_values
 
-from pegasos import KernelPegasosClassifier, Pegasos, _kernel_problem, _kernel_whole
+from pegasos import KernelPegasosClassifier, Pegasos
+from pegasos.kernel_solvers import problem, whole
 
 COUNT = 100
 
@@ -21,8 +22,8 @@ def test_every_claim_is_true(first):
 
 def test_a_certificate_that_forgets_rounding_is_found_out():
     with (
-        mock.patch.object(_kernel_problem, "rounding", return_value=(0.0, 0.0)),
-        mock.patch.object(_kernel_whole, "rounding", return_value=(0.0, 0.0)),
+        mock.patch.object(problem, "rounding", return_value=(0.0, 0.0)),
+        mock.patch.object(whole, "rounding", return_value=(0.0, 0.0)),
     ):
         assert len(campaign(0, 50)[0]) > 5
 

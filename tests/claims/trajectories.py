@@ -14,10 +14,11 @@ from problems import HINGE, model_of, seed_of, weights_of
 from reference import Array, exact_optimum, no_shrink, objectives, pegasos_reference, shrink_after_add, shrink_then_add
 
 from pegasos import Pegasos, PegasosClassifier, _core
-from pegasos._labels import encode
-from pegasos._pegasos_options import native_options
-from pegasos._problem import Problem, Start, Stop, Weights
-from pegasos._rows import make_rows
+from pegasos.problem.labels import encode
+from pegasos.problem.problem import Problem, Weights
+from pegasos.problem.rows import make_rows
+from pegasos.solvers.base import Start, Stop
+from pegasos.solvers.pegasos_options import native_options
 
 LAM, R, T, M = 0.25, 1.0, 100_000, 40
 STEPS = {"paper": shrink_then_add, "no shrink": no_shrink, "shrink after add": shrink_after_add}

@@ -15,9 +15,9 @@ from problems import DATA, some_weights
 from reference import FREE, balanced, best_bias, dual_value, exact_optimum, level_bias, mean, with_bias
 
 from pegasos import Pegasos, PegasosClassifier, losses, solvers
-from pegasos._labels import encode
-from pegasos._problem import Problem, Weights
-from pegasos._rows import make_rows
+from pegasos.problem.labels import encode
+from pegasos.problem.problem import Problem, Weights
+from pegasos.problem.rows import make_rows
 
 LAM, M = 0.03, 45
 LOSSES = list(losses.CLASSIFICATION.values())

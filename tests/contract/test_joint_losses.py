@@ -213,8 +213,8 @@ def test_gap_bounds_the_distance_from_the_optimum(loss, bias, weights, kind, sol
 @every_loss
 @pytest.mark.parametrize("bias", ["free", "none"])
 def test_any_dual_point_bounds_the_minimum(loss, bias):
-    from pegasos._problem import Problem, Weights
-    from pegasos._rows import make_rows
+    from pegasos.problem.problem import Problem, Weights
+    from pegasos.problem.rows import make_rows
 
     X, y = problem()
     native = Problem(make_rows(X, training=True), y, Weights.of(None, M), LAM, loss.name, bias, costs=COSTS).native()

@@ -19,8 +19,8 @@ from pegasos import (
     PegasosClassifier,
     datasets,
 )
-from pegasos._costs import good_joint_constant
-from pegasos._helpers import Shared
+from pegasos.helpers import Shared
+from pegasos.losses.costs import good_joint_constant
 
 
 def child(code, **kwargs):
@@ -275,12 +275,13 @@ def test_work_is_done_without_helpers_and_errors_come_from_anywhere(monkeypatch)
 def test_a_child_does_not_wait_for_threads_that_it_does_not_have():
     ran = child("""
         import os, threading, numpy as np
-        from pegasos import KernelPegasosClassifier, _kernel_blas, _kernel_cache
+        from pegasos import KernelPegasosClassifier
+        from pegasos.kernel_solvers import blas, cache
         X = np.random.default_rng(0).normal(size=(600, 3))
         over = False
         def hold():
             while not over:
-                for lock in (_kernel_blas._lock, _kernel_cache._lock):
+                for lock in (blas._lock, cache._lock):
                     with lock:
                         sum(range(2000))
         thread = threading.Thread(target=hold)

@@ -69,7 +69,7 @@ def test_partial_fit_keeps_its_first_centre():
 
 
 def test_the_median_of_weighted_numbers_is_one_of_them():
-    from pegasos._targets import median
+    from pegasos.problem.targets import median
 
     assert median(np.array([3.0, 1.0, 2.0]), None) == 2.0
     assert median(np.array([3.0, 1.0, 2.0, 9.0]), np.array([1.0, 5.0, 1.0, 0.0])) == 1.0

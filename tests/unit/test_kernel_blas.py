@@ -4,7 +4,7 @@ import numpy as np
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from pegasos import KernelPegasosClassifier
-from pegasos._kernel_blas import single_blas
+from pegasos.kernel_solvers.blas import single_blas
 
 
 def blas_threads():

@@ -6,7 +6,7 @@ from sklearn.preprocessing import normalize
 from sklearn.svm import SVC
 
 from pegasos import KernelPegasosClassifier, Pegasos, datasets
-from pegasos._readers import tfidf
+from pegasos.datasets.readers import tfidf
 
 
 def need(name):

@@ -8,9 +8,9 @@ import scipy.sparse as sp
 from kernel_problems import classifier, rows
 
 from pegasos import kernels
-from pegasos._kernel_cache import RowCache
-from pegasos._kernel_matrix import KernelMatrix
-from pegasos._kernel_newton import cholesky
+from pegasos.kernel_solvers.cache import RowCache
+from pegasos.kernel_solvers.matrix import KernelMatrix
+from pegasos.kernel_solvers.newton import cholesky
 
 
 def test_classes_share_kernel_rows():

@@ -9,7 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
 from pegasos import KernelPegasosClassifier, Pegasos, losses
-from pegasos._pairs import class_scores, pairs_of, votes
+from pegasos.estimators.pairs import class_scores, pairs_of, votes
 
 HINGE = losses.CLASSIFICATION["hinge"]
 

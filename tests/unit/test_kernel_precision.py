@@ -9,7 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import rbf_kernel
 
 from pegasos import KernelPegasosClassifier, kernels
-from pegasos._kernel_journal import Journal
+from pegasos.kernel_solvers.journal import Journal
 from pegasos.kernels import rbf
 
 

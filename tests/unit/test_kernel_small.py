@@ -12,12 +12,12 @@ from kernel_problems import classifier, coefficients, matrix, rows
 from sklearn.svm import SVC
 
 from pegasos import KernelPegasosClassifier, KernelPegasosRegressor, _core, losses
-from pegasos import _kernel_whole as kernel_whole
-from pegasos._kernel_auto import KernelAuto
-from pegasos._kernel_block import Block
-from pegasos._kernel_cache import touched
-from pegasos._kernel_journal import Journal
-from pegasos._rows import make_rows
+from pegasos.kernel_solvers import whole as kernel_whole
+from pegasos.kernel_solvers.auto import KernelAuto
+from pegasos.kernel_solvers.block import Block
+from pegasos.kernel_solvers.cache import touched
+from pegasos.kernel_solvers.journal import Journal
+from pegasos.problem.rows import make_rows
 
 X, Y = rows(150, 3, seed=1)
 K = matrix("rbf", X)
@@ -147,7 +147,7 @@ def test_ctrl_c_in_native_code_keeps_what_was_learned():
 
 
 def test_somebody_is_told_every_second(capsys, monkeypatch):
-    monkeypatch.setattr("pegasos._kernel_journal._SILENCE", 0.0)
+    monkeypatch.setattr("pegasos.kernel_solvers.journal._SILENCE", 0.0)
     model = classifier("rbf", lam=1e-3, verbose=1, cache_mb=1).fit(*rows(1200, 5, seed=4))
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) > len(model.history_["gap"]) + 1
@@ -155,7 +155,7 @@ def test_somebody_is_told_every_second(capsys, monkeypatch):
 
 
 def test_matrices_in_use_never_share_memory_and_old_memory_is_used_again(monkeypatch):
-    monkeypatch.setattr("pegasos._kernel_cache._kept", [])
+    monkeypatch.setattr("pegasos.kernel_solvers.cache._kept", [])
     arrays = [touched((400, 400), np.float64) for _ in range(5)]
     assert not any(np.shares_memory(a, b) for i, a in enumerate(arrays) for b in arrays[:i])
     first = arrays[0].ctypes.data

@@ -9,7 +9,7 @@ from reference import exact_optimum, objective
 from scipy.stats import chisquare, kstest
 
 from pegasos import Pegasos, PegasosClassifier
-from pegasos._pegasos_options import norma_p
+from pegasos.solvers.pegasos_options import norma_p
 
 LAM = 0.0517
 X, Y = make_problem(40, 6, density=0.8)

@@ -46,7 +46,7 @@ def test_weights_that_overflow_are_refused_and_the_model_before_stays(monkeypatc
     X, y = datasets.make_binary(40, 3, random_state=1)
     model = PegasosClassifier(lam=0.1, loss="squared_hinge", solver=Pegasos(T=50)).fit(X, y)
     before = model.coef_.copy()
-    monkeypatch.setattr("pegasos._pegasos_options._MOST_LATE", 0.0)  # steps as if slopes were bounded
+    monkeypatch.setattr("pegasos.solvers.pegasos_options._MOST_LATE", 0.0)  # steps as if slopes were bounded
     for call in (model.fit, model.partial_fit):
         with pytest.raises(ValueError, match="the weights have overflown"):
             call(X * 1e150, y)

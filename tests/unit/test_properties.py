@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from pegasos import _core
-from pegasos._labels import encode
+from pegasos.problem.labels import encode
 
 thorough = settings(derandomize=True, max_examples=400, deadline=None)
 ScaledVector = _core.testing.ScaledVector

@@ -14,10 +14,11 @@ from sklearn.exceptions import ConvergenceWarning
 from twin import Twin
 
 from pegasos import Pegasos, PegasosClassifier, _core
-from pegasos._labels import encode
-from pegasos._pegasos_options import native_options
-from pegasos._problem import Problem, Start, Stop, Weights
-from pegasos._rows import make_rows
+from pegasos.problem.labels import encode
+from pegasos.problem.problem import Problem, Weights
+from pegasos.problem.rows import make_rows
+from pegasos.solvers.base import Start, Stop
+from pegasos.solvers.pegasos_options import native_options
 
 FOLD = math.log(1e-100)
 

@@ -14,13 +14,13 @@
 #include <type_traits>
 #include <utility>
 
-#include "epsilon_insensitive.hpp"
-#include "hinge.hpp"
-#include "log.hpp"
-#include "multiclass_hinge.hpp"
-#include "multinomial.hpp"
-#include "squared_epsilon_insensitive.hpp"
-#include "squared_hinge.hpp"
+#include "pegasos/loss/epsilon_insensitive.hpp"
+#include "pegasos/loss/hinge.hpp"
+#include "pegasos/loss/log.hpp"
+#include "pegasos/loss/multiclass_hinge.hpp"
+#include "pegasos/loss/multinomial.hpp"
+#include "pegasos/loss/squared_epsilon_insensitive.hpp"
+#include "pegasos/loss/squared_hinge.hpp"
 
 namespace pegasos {
 
@@ -28,7 +28,8 @@ namespace pegasos {
 //   bounded_slope  |slope| <= 1; otherwise Pegasos starts its steps later
 //   smooth         the slope is continuous: Newton's method needs no proximal term
 //   costly         value and conjugate take exponentials or logarithms
-// Piecewise linear losses also have slope_at_minus_infinity and kinks (bias.hpp), rise and fall (kernel_climb.hpp).
+// Piecewise linear losses also have slope_at_minus_infinity and kinks (proof/best_bias.hpp), rise and fall
+// (kernel/climb.hpp).
 template <class L>
 concept Loss = requires(const L loss, double s, double y, double a) {
   { L::name } -> std::convertible_to<const char*>;

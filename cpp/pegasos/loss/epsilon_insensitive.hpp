@@ -3,8 +3,8 @@
 
 #include <cmath>
 
-#include "../hd.hpp"
-#include "way.hpp"
+#include "pegasos/loss/hd.hpp"
+#include "pegasos/loss/way.hpp"
 
 namespace pegasos {
 

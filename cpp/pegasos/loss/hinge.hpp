@@ -1,8 +1,8 @@
 // The hinge, eq. 2: loss(s, y) = max(0, 1 - y s), y in {-1, +1}.
 #pragma once
 
-#include "../hd.hpp"
-#include "way.hpp"
+#include "pegasos/loss/hd.hpp"
+#include "pegasos/loss/way.hpp"
 
 namespace pegasos {
 

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "../hd.hpp"
+#include "pegasos/loss/hd.hpp"
 
 namespace pegasos {
 

@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include "simplex.hpp"
+#include "pegasos/loss/simplex.hpp"
 
 namespace pegasos {
 

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "simplex.hpp"
+#include "pegasos/loss/simplex.hpp"
 
 namespace pegasos {
 

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "../hd.hpp"
+#include "pegasos/loss/hd.hpp"
 
 namespace pegasos::simplex {
 

@@ -1,7 +1,7 @@
 // The squared hinge: loss(s, y) = max(0, 1 - y s)^2, y in {-1, +1}.
 #pragma once
 
-#include "../hd.hpp"
+#include "pegasos/loss/hd.hpp"
 
 namespace pegasos {
 

@@ -11,8 +11,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from .. import _core
-from .._columns import FEW, common_columns
-from .._rows import make_rows
+from ..problem.columns import FEW, common_columns
+from ..problem.rows import make_rows
 from ._parameters import Parameters
 
 Block = NDArray[Any]

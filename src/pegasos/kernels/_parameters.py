@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from .._rules import Number, Rule, check
+from ..rules import Number, Rule, check
 
 
 class _Gamma:

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from .. import _core
-from .._columns import used_columns
-from .._rows import make_rows
+from ..problem.columns import used_columns
+from ..problem.rows import make_rows
 from ._base import TYPICAL, Block, Errors, Kernel, Rows, peak, proportional, terms
 
 

@@ -1,0 +1,185 @@
+// The one check at the door. No other code looks at memory a user described before this has passed:
+// sizes, row pointers, index range, finite values, finite row norms, in one pass over the data.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <exception>
+#include <limits>
+#include <stdexcept>
+#include <string>
+
+#include "pegasos/data/rows.hpp"
+#include "pegasos/run/team.hpp"
+
+namespace pegasos {
+
+struct Checked {
+  double norm2_bound = 0;           // no row's squared norm, without the bias feature, is larger
+  bool strictly_increasing = true;  // indices of every row; dense rows always
+};
+
+// What is wrong with the data, said to the person who has to find it there.
+struct BadData : std::invalid_argument {
+  using std::invalid_argument::invalid_argument;
+};
+
+namespace detail {
+
+template <class I>
+struct IndexFacts {
+  I lowest, highest;
+  int64_t descents;  // places j with idx[j] <= idx[j - 1]
+};
+
+#define PEG_INDEX_FACTS(I)                                                                \
+  [[maybe_unused]] PEG_CLONES static IndexFacts<I> index_facts(const I* idx, int64_t n) { \
+    I lowest = idx[0], highest = idx[0];                                                  \
+    I descents = 0;                                                                       \
+    for (int64_t j = 1; j < n; ++j) {                                                     \
+      lowest = idx[j] < lowest ? idx[j] : lowest;                                         \
+      highest = idx[j] > highest ? idx[j] : highest;                                      \
+      descents += I(idx[j] <= idx[j - 1]);                                                \
+    }                                                                                     \
+    return {lowest, highest, descents};                                                   \
+  }
+PEG_INDEX_FACTS(int32_t)
+PEG_INDEX_FACTS(int64_t)
+#undef PEG_INDEX_FACTS
+
+inline std::string at(int64_t row, int64_t column) {
+  return "row " + std::to_string(row) + ", column " + std::to_string(column);
+}
+
+// Called once something is known to be wrong in the row: finds the entry.
+template <class T, class Column>
+[[noreturn]] void complain_about_values(const T* val, int64_t n, int64_t row, Column column) {
+  for (int64_t j = 0; j < n; ++j) {
+    if (std::isnan(val[j]))
+      throw BadData("X contains NaN at " + at(row, column(j)) + ". Impute or drop missing values first.");
+    if (std::isinf(val[j])) throw BadData("X contains infinity at " + at(row, column(j)) + ".");
+  }
+  throw BadData("the squared norm of row " + std::to_string(row) +
+                " overflows although its entries are finite. Scale the features down, e.g. with StandardScaler.");
+}
+
+}  // namespace detail
+
+// The mean squared norm of the rows.
+template <class Rows>
+double mean_norm2(const Rows& rows) {
+  double sum = 0;
+  for (int64_t i = 0; i < rows.size(); ++i) sum += rows[i].norm2() / double(rows.size());
+  return sum;
+}
+
+// The largest squared norm of rows from..to - 1, for when the cheap bound is not enough.
+template <class Rows>
+double largest_norm2(const Rows& rows, int64_t from, int64_t to) {
+  double largest = 0;
+  for (int64_t i = from; i < to; ++i) {
+    const auto row = rows[i];
+    const double norm2 = row.norm2();
+    if (!(norm2 <= std::numeric_limits<double>::max()))
+      detail::complain_about_values(row.val, row.n, i, [&](int64_t j) { return row.column(j); });
+    largest = std::max(largest, norm2);
+  }
+  return largest;
+}
+
+// Values of rows that lie behind each other. The sum of squares of them all is finite only if each row's is; where it
+// is not, the rows are looked at one by one. Summing row by row took three times as long: short loops mispredict.
+template <class Rows>
+double bound_norm2(const Rows& rows, int64_t from, int64_t to, int64_t first, int64_t count) {
+  const double together = kernel::norm2(rows.data + first, count);
+  return together <= std::numeric_limits<double>::max() ? together : largest_norm2(rows, from, to);
+}
+
+template <class T>
+Checked check_rows(const DenseRows<T>& rows, int64_t first, int64_t last) {
+  Checked checked;
+  const int64_t piece = std::max<int64_t>(1, 4096 / std::max<int64_t>(1, rows.d));
+  for (int64_t from = first; from < last; from += piece) {
+    const int64_t to = std::min(from + piece, last);
+    checked.norm2_bound =
+        std::max(checked.norm2_bound, bound_norm2(rows, from, to, from * rows.d, (to - from) * rows.d));
+  }
+  return checked;
+}
+
+// `stored` is the length of the shorter of data and indices.
+inline void validate_indptr(const Indptr& indptr, int64_t m, int64_t stored) {
+  if (indptr[0] != 0) throw BadData("indptr must start at 0, got " + std::to_string(indptr[0]) + " (row 0).");
+  for (int64_t i = 0; i < m; ++i)
+    if (indptr[i + 1] < indptr[i])
+      throw BadData("indptr decreases at row " + std::to_string(i) + ": from " + std::to_string(indptr[i]) + " to " +
+                    std::to_string(indptr[i + 1]) + ".");
+  if (indptr[m] > stored)
+    throw BadData("indptr ends at " + std::to_string(indptr[m]) + " (row " + std::to_string(m - 1) + ") but only " +
+                  std::to_string(stored) + " entries are stored.");
+}
+
+// The row pointers must have been checked.
+template <class T, class I>
+Checked check_rows(const CsrRows<T, I>& rows, int64_t first, int64_t last) {
+  Checked checked;
+  // Pieces small enough to stay in the first-level cache between the two looks at them.
+  constexpr int64_t piece = 4096;
+  for (int64_t from = first; from < last;) {
+    const int64_t begin = rows.indptr[from];
+    int64_t to = from + 1;
+    while (to < last && rows.indptr[to + 1] - begin <= piece) ++to;
+    const int64_t end = rows.indptr[to];
+    if (end > begin) {
+      auto facts = detail::index_facts(rows.indices + begin, end - begin);
+      if (facts.lowest < 0 || facts.highest >= rows.d)
+        for (int64_t i = from; i < to; ++i)
+          for (int64_t j = rows.indptr[i]; j < rows.indptr[i + 1]; ++j)
+            if (rows.indices[j] < 0 || rows.indices[j] >= rows.d)
+              throw BadData("column index " + std::to_string(rows.indices[j]) + " in row " + std::to_string(i) +
+                            " is outside 0.." + std::to_string(rows.d - 1) + ".");
+      // Descents between two rows are no fault: every descent must be one of those.
+      for (int64_t i = from + 1; i < to; ++i) {
+        const int64_t start = rows.indptr[i];
+        if (start > begin && start < end && start < rows.indptr[i + 1])
+          facts.descents -= rows.indices[start] <= rows.indices[start - 1];
+      }
+      checked.norm2_bound = std::max(checked.norm2_bound, bound_norm2(rows, from, to, begin, end - begin));
+      if (facts.descents != 0) checked.strictly_increasing = false;
+    }
+    from = to;
+  }
+  return checked;
+}
+
+// Both halves at once where there are two threads; of two errors the first row's is told.
+template <class Rows>
+Checked check_all_rows(const Rows& rows, Team& team) {
+  Checked part[2];
+  std::exception_ptr error[2];
+  team.each(2, [&](int64_t half) {
+    try {
+      part[half] = check_rows(rows, rows.size() * half / 2, rows.size() * (half + 1) / 2);
+    } catch (...) {
+      error[half] = std::current_exception();
+    }
+  });
+  for (const auto& raised : error)
+    if (raised) std::rethrow_exception(raised);
+  return {std::max(part[0].norm2_bound, part[1].norm2_bound),
+          part[0].strictly_increasing && part[1].strictly_increasing};
+}
+
+template <class T>
+Checked validate(const DenseRows<T>& rows, Team& team) {
+  return check_all_rows(rows, team);
+}
+
+template <class T, class I>
+Checked validate(const CsrRows<T, I>& rows, int64_t stored, Team& team) {
+  validate_indptr(rows.indptr, rows.m, stored);
+  return check_all_rows(rows, team);
+}
+
+}  // namespace pegasos

@@ -1,0 +1,74 @@
+// A free bias is a penalised one whose penalty pulls towards the last b instead of zero, again and again: proximal
+// point steps in b.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "pegasos/loss/wide.hpp"
+#include "pegasos/proof/class_balance.hpp"
+
+namespace pegasos {
+
+// The problem of one such step; any other problem is its own. The bias feature is about as long as a row, so that
+// coordinate ascent treats both alike.
+template <class Rows>
+Problem<Rows> inner_problem(const Problem<Rows>& p) {
+  Problem<Rows> inner = p;
+  if (!p.free_bias) return inner;
+  const int64_t step = std::max<int64_t>(1, p.rows.size() / 1000);
+  double sum = 0, count = 0;
+  for (int64_t i = 0; i < p.rows.size(); i += step) sum += p.rows[i].norm2(), ++count;
+  inner.free_bias = false;
+  inner.rows.bias = sum > 0 ? std::sqrt(sum / count) : 1;
+  return inner;
+}
+
+// The inner problem of a free bias, and where it pulls b to: one number, or one a class of a joint loss.
+template <class Rows, AnyLoss L>
+class ProximalBias {
+ public:
+  // w: the whole problem's weights, from whose bias it starts.
+  ProximalBias(const Problem<Rows>& p, const L& loss, std::span<const double> w) : inner(inner_problem(p)) {
+    if (!p.free_bias) return;
+    const auto b = biases(blocks_of(loss), w);
+    centres_.assign(b.begin(), b.end());
+    pull();
+  }
+  ProximalBias(const ProximalBias&) = delete;  // the problem looks at the centres
+  ProximalBias& operator=(const ProximalBias&) = delete;
+
+  Problem<Rows> inner;
+
+  // The current b is the next centre; w is of the inner problem.
+  void recentre(std::span<double> w) {
+    to_whole(w);
+    std::copy(w.end() - int64_t(centres_.size()), w.end(), centres_.begin());
+    std::fill(w.end() - int64_t(centres_.size()), w.end(), 0.0);
+    pull();
+  }
+
+  // w of the inner problem to that of the whole one, in place.
+  void to_whole(std::span<double> w) const {
+    const size_t first = w.size() - centres_.size();
+    for (size_t c = 0; c < centres_.size(); ++c) w[first + c] = centres_[c] + inner.rows.bias * w[first + c];
+  }
+
+  void forget() {
+    std::fill(centres_.begin(), centres_.end(), 0.0);
+    pull();
+  }
+
+ private:
+  void pull() {
+    inner.offsets = centres_;
+    if (!is_joint<L> && !centres_.empty()) inner.offset = centres_[0];
+  }
+
+  std::vector<double> centres_;  // empty: the bias is not free
+};
+
+}  // namespace pegasos

@@ -1,0 +1,79 @@
+// Where a warm start begins. The dual variables of a larger lam make w(a) longer for a smaller one, since w(a) carries
+// 1 / lam: the best point on the way back to zero is a better start.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "pegasos/data/problem.hpp"
+#include "pegasos/loss/wide.hpp"
+
+namespace pegasos {
+
+// Takes dual variables from wherever to what the loss allows; zero always is. After an interrupt nobody asks for more.
+template <class Rows, AnyLoss L>
+void make_feasible(const Problem<Rows>& p, const L& loss, std::span<double> a, Watch& watch) {
+  const auto& blocks = blocks_of(loss);
+  const int64_t width = blocks.width();
+  for (int64_t i = 0; i < p.rows.size() && !watch.interrupted(); ++i) {
+    double* const block = a.data() + i * width;
+    if (std::any_of(block, block + width, [](double x) { return x != 0; })) blocks.feasible(block, label<L>(p, i));
+    watch.go_on(width);
+  }
+}
+
+// The part of a, one of a few, with the largest dual objective; penalty: lam/2 ||w(a)||^2. Any part of a feasible a is
+// feasible: zero is, and the domains are convex.
+template <class Rows, class L>
+double best_part(const Problem<Rows>& p, const L& loss, std::span<const double> a, double penalty) {
+  constexpr std::array parts{1.0, 0.8, 0.6, 0.45, 0.3, 0.2, 0.1, 0.03};
+  std::array<double, parts.size()> sums{};
+  const auto& blocks = blocks_of(loss);
+  const auto width = size_t(blocks.width());
+  std::vector<double> scaled(width);
+  for (int64_t i = 0; i < p.rows.size(); ++i) {
+    if (p.weight(i) == 0) continue;
+    for (size_t k = 0; k < parts.size(); ++k) {
+      for (size_t c = 0; c < width; ++c) scaled[c] = parts[k] * a[size_t(i) * width + c];
+      sums[k] += p.weight(i) * blocks.conjugate(scaled.data(), label<L>(p, i));
+    }
+  }
+  size_t best = 0;
+  auto dual = [&](size_t k) { return -sums[k] / p.total - parts[k] * parts[k] * penalty; };
+  for (size_t k = 1; k < parts.size(); ++k)
+    if (dual(k) > dual(best)) best = k;
+  return parts[best];
+}
+
+// Takes that part of a, and of u, which belongs to it.
+template <class Rows, AnyLoss L>
+bool shorten(const Problem<Rows>& p, const L& loss, std::span<double> a, std::span<double> u, Watch& watch) {
+  double norm2 = 0;
+  for (const double x : u) norm2 += x * x;
+  const double part = best_part(p, loss, a, norm2 / (2 * p.lam * p.total * p.total));
+  for (double& x : u) x *= part;
+  for (double& x : a) x *= part;
+  return watch.go_on(int64_t(a.size()));
+}
+
+// u = sum_i s_i a_i x_i; false when interrupted.
+template <class Rows, AnyLoss L>
+bool sum_up(const Problem<Rows>& p, const L& loss, std::span<const double> a, std::span<double> u, Watch& watch) {
+  const auto& blocks = blocks_of(loss);
+  std::vector<double> part(size_t(blocks.width()));
+  std::fill(u.begin(), u.end(), 0.0);
+  for (int64_t i = 0; i < p.rows.size(); ++i) {
+    bool moves = false;
+    for (size_t c = 0; c < part.size(); ++c) moves |= (part[c] = p.weight(i) * a[size_t(i) * part.size() + c]) != 0;
+    if (!moves) continue;
+    const auto row = p.rows[i];
+    block_axpy(blocks, row, part.data(), u.data());
+    if (!watch.go_on(row.size() * blocks.width())) return false;
+  }
+  return true;
+}
+
+}  // namespace pegasos

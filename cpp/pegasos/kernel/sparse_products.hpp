@@ -1,0 +1,73 @@
+// A B^T for two sets of sparse rows. B is written out a panel of 64 rows at a time (32 in double), with the numbers of
+// a feature side by side: a non-zero of A then costs four vector instructions for all of them. Measured, one thread,
+// float: 0.05 ns for a non-zero and a pair of rows, where a dense product takes 0.023 ns for every feature.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <vector>
+
+#include "pegasos/data/rows.hpp"
+
+namespace pegasos {
+
+template <class T>
+struct Panel {
+  typedef T Vector __attribute__((vector_size(64)));  // inside a template gcc wants this spelling
+  static constexpr int64_t vectors = 4, rows = vectors * 64 / int64_t(sizeof(T));
+};
+
+namespace kernel {
+
+// One line of A with all rows of a panel.
+template <class T, class I>
+[[gnu::always_inline]] inline void panel_products(const SparseRow<T, I>& row, const T* panel, T* out) {
+  typename Panel<T>::Vector sum[Panel<T>::vectors] = {};
+  for (int64_t j = 0; j < row.size(); ++j) {
+    typename Panel<T>::Vector x[Panel<T>::vectors];
+    std::memcpy(x, panel + row.column(j) * Panel<T>::rows, sizeof(x));
+    for (int v = 0; v < Panel<T>::vectors; ++v) sum[v] += row.val[j] * x[v];
+  }
+  std::memcpy(out, sum, sizeof(sum));
+}
+
+// Clones must not be templates, hence the macro. `most`: of the panel's rows, there are so many.
+#define PEG_PANEL(T, I)                                                                                             \
+  [[maybe_unused]] PEG_CLONES static void panel_lines(const CsrRows<T, I>& A, const T* panel, int64_t most, T* out, \
+                                                      int64_t stride) {                                             \
+    for (int64_t i = 0; i < A.size(); ++i) {                                                                        \
+      T all[Panel<T>::rows];                                                                                        \
+      panel_products(A[i], panel, all);                                                                             \
+      std::copy_n(all, most, out + i * stride);                                                                     \
+    }                                                                                                               \
+  }
+PEG_PANEL(float, int32_t)
+PEG_PANEL(double, int32_t)
+PEG_PANEL(float, int64_t)
+PEG_PANEL(double, int64_t)
+#undef PEG_PANEL
+
+}  // namespace kernel
+
+// out: A.size() x B.size(), row by row.
+template <class T, class I>
+void sparse_products(const CsrRows<T, I>& A, const CsrRows<T, I>& B, std::span<T> out) {
+  std::vector<T> panel(size_t(A.dim() * Panel<T>::rows));
+  for (int64_t first = 0; first < B.size(); first += Panel<T>::rows) {
+    const int64_t most = std::min(Panel<T>::rows, B.size() - first);
+    const auto write = [&](bool values) {
+      for (int64_t c = 0; c < most; ++c) {
+        const auto row = B[first + c];
+        for (int64_t j = 0; j < row.size(); ++j)
+          panel[size_t(row.column(j) * Panel<T>::rows + c)] = values ? row.val[j] : T(0);
+      }
+    };
+    write(true);
+    kernel::panel_lines(A, panel.data(), most, out.data() + first, B.size());
+    write(false);
+  }
+}
+
+}  // namespace pegasos

@@ -1,0 +1,70 @@
+// Solves A x = b for a symmetric positive definite A, scaled to unit diagonal first: columns of very different scale
+// are then no trouble.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "pegasos/data/problem.hpp"
+#include "pegasos/data/rows.hpp"
+#include "pegasos/linalg/twofold.hpp"
+
+namespace pegasos {
+
+// Number: double, or Twofold where its digits are too few.
+template <class Number>
+class Cholesky {
+ public:
+  // A: row-major, n x n, lower triangle; overwritten. Returns false when interrupted.
+  bool factor(std::vector<Number> A, int64_t n, Watch& watch) {
+    A_ = std::move(A);
+    n_ = n;
+    scale_.resize(size_t(n));
+    for (int64_t i = 0; i < n; ++i) {
+      const double diagonal = double(at(i, i));
+      scale_[size_t(i)] = diagonal > 0 ? 1 / std::sqrt(diagonal) : 1;
+    }
+    for (int64_t i = 0; i < n; ++i)
+      for (int64_t j = 0; j <= i; ++j) at(i, j) = at(i, j) * Number(scale_[size_t(i)]) * Number(scale_[size_t(j)]);
+    for (int64_t i = 0; i < n; ++i) {
+      for (int64_t j = 0; j < i; ++j) at(i, j) = (at(i, j) - kernel::dot(row(i), j, row(j))) / at(j, j);
+      // A pivot lost to rounding belongs to a direction that others already span: a huge one takes it out of the
+      // answer.
+      const Number pivot = at(i, i) - kernel::dot(row(i), i, row(i));
+      using std::sqrt;
+      at(i, i) = double(pivot) > lost ? sqrt(pivot) : Number(1e100);
+      if (!watch.go_on(int64_t(work) * i * i)) return false;
+    }
+    return true;
+  }
+
+  void solve(std::span<Number> b) const {
+    for (int64_t i = 0; i < n_; ++i) {
+      Number& x = b[size_t(i)];
+      x = (x * Number(scale_[size_t(i)]) - kernel::dot(row(i), i, b.data())) / at(i, i);
+    }
+    for (int64_t i = n_; i-- > 0;) {
+      Number& x = b[size_t(i)];
+      x = x / at(i, i);
+      kernel::axpy(-x, row(i), i, b.data());
+      x = x * Number(scale_[size_t(i)]);
+    }
+  }
+
+ private:
+  static constexpr bool twofold = sizeof(Number) > sizeof(double);
+  static constexpr double lost = twofold ? 1e-28 : 1e-14;
+  static constexpr int work = twofold ? 8 : 1;
+
+  Number& at(int64_t i, int64_t j) { return A_[size_t(i * n_ + j)]; }
+  const Number& at(int64_t i, int64_t j) const { return A_[size_t(i * n_ + j)]; }
+  const Number* row(int64_t i) const { return A_.data() + i * n_; }
+
+  std::vector<Number> A_;
+  std::vector<double> scale_;
+  int64_t n_ = 0;
+};
+
+}  // namespace pegasos

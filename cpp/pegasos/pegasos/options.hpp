@@ -1,0 +1,52 @@
+// How Pegasos is to step, sample and stop; the state it goes on from; what it hands back beside that.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "pegasos/data/problem.hpp"
+#include "pegasos/data/sampler.hpp"
+#include "pegasos/pegasos/steps.hpp"
+
+namespace pegasos {
+
+struct PegasosOptions {
+  int64_t k = 1;
+  Sampling sampling = Sampling::blocks;
+  uint64_t seed = 0;
+  int64_t steps = 0;        // the last step to take in this call, counted from the first step ever
+  double tol = 0;           // absolute
+  bool to_the_end = false;  // take all steps whatever the gap, certify once
+  bool one_pass = false;    // partial_fit: each row once, the last batch may be short, no certificate
+  Steps eta = {};
+  bool from_start = false;          // w_1 is not zero
+  double radius = 0;                // project onto this ball after every step; 0: do not
+  bool batch_bias = false;          // eq. 24: each batch with the b that suits it best
+  bool fixed_bias = false;          // b stays as it is: one point of the search of eq. 25
+  bool on_loss = false;             // t advances, and w moves, only in steps with a loss
+  double tail = 0;                  // average the last part of the steps: 1 for all, 0 for the last iterate alone
+  std::vector<int64_t> tries = {};  // evaluate the objective at these steps and return the best; ascending
+  int64_t sample = 0;               // rows for that evaluation; 0: all
+};
+
+struct PegasosState {
+  std::span<double> v;       // w = c * v
+  std::span<double> counts;  // what each row added to v: w = c * sum_i counts_i x_i, if started from zero
+  std::span<double> out;     // the weights to return, the bias last
+  std::span<double> B = {};  // of the average; empty: none
+  double c = 1;
+  int64_t t = 0;     // steps taken
+  int64_t hits = 0;  // those with a loss
+  double b = 0;      // free bias; a joint loss has its own in the last block of out
+  double C = 0;      // of the average, with the iterates in it
+  int64_t averaged = 0;
+};
+
+struct PegasosFit {
+  std::vector<Checkpoint> history;
+  bool converged = false;
+  double rounding = 0;  // part of the gap
+};
+
+}  // namespace pegasos

@@ -1,0 +1,294 @@
+// Pegasos (Shalev-Shwartz, Singer, Srebro & Cotter 2011, Fig. 1 and 2), with the variants of both papers.
+//
+//   min_w f(w) = lam/2 ||w||^2 + sum_i s_i loss(<w, x_i> + b, y_i) / sum_i s_i
+//
+// In: the problem, how to step and sample, when to stop, and a state to go on from (w_{t+1}, t). Out: the state after
+// the last step, the weights to return, and one checkpoint for each certificate taken.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "pegasos/data/sampler.hpp"
+#include "pegasos/linalg/scaled_vector.hpp"
+#include "pegasos/pegasos/average.hpp"
+#include "pegasos/pegasos/options.hpp"
+#include "pegasos/pegasos/sampled_objective.hpp"
+#include "pegasos/proof/best_bias.hpp"
+#include "pegasos/proof/certificate.hpp"
+
+namespace pegasos {
+
+template <class Rows, AnyLoss L>
+class PegasosSolver {
+  using Blocks = std::remove_cvref_t<decltype(blocks_of(std::declval<const L&>()))>;
+
+ public:
+  PegasosSolver(const Problem<Rows>& problem, const L& loss, const PegasosOptions& options, PegasosState& state,
+                Team& team, Watch& watch)
+      : p_(problem),
+        loss_(loss),
+        o_(options),
+        state_(state),
+        team_(team),
+        watch_(watch),
+        w_(state.v),
+        average_(state.B, state.C, state.averaged),
+        picks_(Sampler(options.sampling, options.seed, {problem.m(), problem.listed, problem.s}, options.k),
+               first_pick()),
+        blocks_(blocks_of(loss)),
+        batch_(size_t(options.k * width())),
+        score_(blocks_),
+        slope_(blocks_),
+        b_(size_t(width()), state.b) {
+    w_.set_c(state.c);
+    if (is_joint<L> && p_.free_bias) std::copy(state.out.end() - width(), state.out.end(), b_.begin());
+    // Without projection, with eta = 1/(lam t), w is a plain sum over lam t and c needs no multiplying (eq. 13).
+    plain_ = o_.eta.kind == Steps::Kind::pegasos && o_.radius == 0;
+  }
+
+  // report(checkpoint) hears of every new line of history; false stops the fit.
+  template <class Report>
+  PegasosFit run(const Report& report) {
+    PegasosFit fit;
+    do {  // a random stop may come before the first step: that, too, deserves its certificate
+      bool whole = take_steps(next_checkpoint(fit));
+      keep_state();
+      if (o_.one_pass || watch_.interrupted()) break;
+      if (watch_.out_of_time()) watch_.forgive_time();
+      certify_now(fit);
+      if (watch_.out_of_time()) watch_.forgive_time(), whole = false, certify_now(fit);  // amidst it: once more
+      if (fit.history.empty() || watch_.interrupted() || !report(fit.history.back()) || !whole) break;
+    } while (!done(fit));
+    if (fit.history.empty() || watch_.interrupted()) write_output();  // of this moment, not of the last certificate
+    return fit;
+  }
+
+ private:
+  // Pick numbers run on over calls. In one pass over rows that will not come back every call has an epoch of its own;
+  // subsets know no epochs, but must not be cut in two.
+  uint64_t first_pick() const {
+    const bool own_epoch = o_.one_pass && o_.sampling != Sampling::subsets;
+    return uint64_t(state_.t) * uint64_t(own_epoch ? p_.m() : o_.k);
+  }
+
+  int64_t width() const { return blocks_.width(); }
+
+  bool done(const PegasosFit& fit) const { return (fit.converged && !o_.to_the_end) || state_.t >= o_.steps; }
+
+  // Steps up to number `last`; false when stopped early.
+  bool take_steps(int64_t last) {
+    return with_rows(p_.rows, [&](const auto& rows) { return take_steps(rows, last); });
+  }
+
+  bool take_steps(const auto& rows, int64_t last) {
+    const auto average_from = std::max(state_.t + 1, last - int64_t(o_.tail * double(last)) + 1);
+    int64_t rows_left = p_.m();
+    for (int64_t t = state_.t + 1; t <= last; ++t) {
+      const int64_t k = o_.one_pass ? std::min(o_.k, rows_left) : o_.k;
+      if (!look_at_batch(rows, k)) return false;
+      if (o_.tail > 0 && o_.tail < 1 && t == average_from) average_.restart();
+      if (o_.tail > 0 && t >= average_from) average_.count_iterate(w_.c());
+      if (o_.batch_bias) balance_batch(k);
+      const auto end = batch_.begin() + k * width();
+      const bool loss = std::any_of(batch_.begin(), end, [](const Hit& hit) { return hit.slope != 0; });
+      if (loss) ++state_.hits;
+      if (loss || !o_.on_loss) move(rows, o_.on_loss ? state_.hits : t, k);
+      state_.t = t;
+      rows_left -= k;
+      if (!o_.tries.empty() && !try_now()) return false;
+    }
+    return true;
+  }
+
+  // The slopes of the whole batch with w_t, before anything moves.
+  bool look_at_batch(const auto& rows, int64_t k) {
+    const double m = double(p_.m());
+    for (int64_t j = 0; j < k; ++j) {
+      const int64_t i = picks_.next();
+      rows.prefetch(picks_.fetch());
+      const auto row = rows[i];
+      const auto y = label<L>(p_, i);
+      block_dot(blocks_, row, state_.v.data(), score_.data());
+      for (int64_t c = 0; c < width(); ++c) score_[c] = w_.c() * score_[c] + (o_.batch_bias ? 0 : b_[size_t(c)]);
+      // i.i.d. draws follow the weights; the other orders see each row once an epoch and weigh its slope.
+      const double share = o_.sampling == Sampling::iid || p_.s.empty() ? 1.0 : p_.s[size_t(i)] * m / p_.total;
+      blocks_.slope(score_.data(), y, slope_.data());
+      for (int64_t c = 0; c < width(); ++c) batch_[size_t(j * width() + c)] = {i, slope_[c] * share};
+      if (o_.batch_bias) scored_.push_back({score_[0], double(y), share});
+      if (!watch_.go_on(row.size() * width())) return false;
+    }
+    return true;
+  }
+
+  // The step of Fig. 2 in the paper's order: shrink, add, project.
+  void move(const auto& rows, int64_t t, int64_t k) {
+    const double eta = o_.eta(p_.lam, t);
+    if (plain_) {
+      if (double(t) + o_.eta.late == 1 && o_.from_start) clear_start();
+      w_.set_c(eta);  // w <- (1 - eta lam) w
+    } else if (1 - eta * p_.lam == 0 || (double(t) + o_.eta.late == 1 && o_.eta.kind == Steps::Kind::pegasos)) {
+      clear_start();  // 1/lam * lam may be rounded to something else than 1
+    } else {
+      follow(w_.scale(1 - eta * p_.lam));
+      if (average_.on()) average_.shrunk(w_.c(), state_.v);
+    }
+    // b is not penalised: its steps are those of a convex function that is not strongly convex.
+    const bool steps_b = p_.free_bias && !o_.batch_bias && !o_.fixed_bias;
+    const double eta_b = steps_b ? 1 / (double(k) * std::sqrt(double(t))) : 0;
+    for (int64_t j = 0; j < k * width(); ++j) {
+      const auto [i, slope] = batch_[size_t(j)];
+      if (slope == 0) continue;
+      const auto row = class_row(blocks_, rows[i], j % width());
+      const double a = -eta / double(k) * slope;
+      const double step = o_.radius > 0 ? w_.add(row, a, w_.dot(row)) : w_.add(row, a);
+      state_.counts[size_t(i * width() + j % width())] += step;
+      if (average_.on()) average_.added(row, step);
+      b_[size_t(j % width())] -= eta_b * slope;
+    }
+    if (o_.radius > 0) follow(w_.project(o_.radius));
+  }
+
+  // Step 1 erases w: 1 - eta lam is zero.
+  void clear_start() {
+    if (average_.on()) average_.settle(state_.v);
+    w_.clear();
+    std::fill(state_.counts.begin(), state_.counts.end(), 0.0);
+  }
+
+  // v was multiplied by factor; what is kept in its units follows.
+  void follow(double factor) {
+    if (factor == 1) return;
+    for (double& count : state_.counts) count *= factor;
+    if (average_.on()) average_.rescaled(factor);
+  }
+
+  // Slopes at the b that suits the batch best. There they can be chosen to sum to zero: the row at the kink takes the
+  // fraction of its slope that is missing.
+  void balance_batch(int64_t k) {
+    if constexpr (PiecewiseLinear<L>) {
+      const double b = b_[0] = best_bias(loss_, scored_, 0.0);
+      double sum = 0;
+      for (int64_t j = 0; j < k; ++j) {
+        const auto& [score, y, share] = scored_[size_t(j)];
+        sum += batch_[size_t(j)].slope = loss_.slope(score + b, y) * share;
+      }
+      for (int64_t j = 0; j < k && sum != 0; ++j) {
+        const auto& [score, y, share] = scored_[size_t(j)];
+        if (std::abs(y - score - b) > 1e-12 * (1 + std::abs(b))) continue;
+        double& slope = batch_[size_t(j)].slope;
+        const double balanced = std::clamp(slope - sum, std::min(0.0, -y) * share, std::max(0.0, -y) * share);
+        sum += balanced - slope;
+        slope = balanced;
+      }
+    }
+    scored_.clear();
+  }
+
+  // Certificates cost about an epoch each. The gap of Pegasos falls like 1/t, which tells when the next one pays off;
+  // never later than twice the steps of the last. At whole epochs the counts are w's own dual point.
+  int64_t next_checkpoint(const PegasosFit& fit) const {
+    if (o_.to_the_end || o_.one_pass) return o_.steps;
+    const double epoch = double(p_.m()) / double(o_.k), done = double(state_.t) / epoch;
+    double target = std::floor(done) + 1;
+    if (!fit.history.empty()) {
+      const auto& last = fit.history.back();
+      const double gap = last.objective - last.dual;
+      target = std::max(target, std::ceil(done * std::min(2.0, gap / o_.tol)));
+    }
+    const double step = std::ceil(target * epoch);
+    return step < double(o_.steps) ? int64_t(step) : o_.steps;
+  }
+
+  void keep_state() {
+    state_.c = w_.c();
+    if constexpr (!is_joint<L>) state_.b = b_[0];
+    state_.C = average_.C();
+    state_.averaged = average_.count();
+  }
+
+  void write_last(std::span<double> out) const {
+    for (size_t j = 0; j < out.size(); ++j) out[j] = state_.v[j] * w_.c();
+    write_bias(out);
+  }
+
+  void write_bias(std::span<double> out) const {
+    if (p_.free_bias) std::copy(b_.begin(), b_.end(), out.end() - width());
+  }
+
+  void write_output() {
+    if (state_.out.empty()) return;  // steps alone were asked for
+    if (!best_.empty())
+      std::copy(best_.begin(), best_.end(), state_.out.begin());
+    else if (o_.tail > 0 && average_.count() > 0)
+      average_.write(state_.v, state_.out), write_bias(state_.out);
+    else
+      write_last(state_.out);
+  }
+
+  // Keeps the best of the iterates at the random stopping times (the paper after lemma 3, and its footnote).
+  bool try_now() {
+    if (next_try_ >= o_.tries.size() || state_.t != o_.tries[next_try_]) return true;
+    while (next_try_ < o_.tries.size() && o_.tries[next_try_] == state_.t) ++next_try_;
+    std::vector<double> w(state_.v.size());
+    write_last(w);
+    const auto value = o_.sample > 0
+                           ? sampled_objective(p_, loss_, w, o_.sample, Stream(o_.seed).split(1ULL << 62), watch_)
+                           : objective(p_, loss_, w, team_, watch_);
+    if (!value) return false;
+    if (*value < best_value_) {
+      best_value_ = *value;
+      best_ = std::move(w);
+    }
+    return true;
+  }
+
+  // alpha_i = min(1, m c_i / (t k)) for the hinge; any coefficient of w, read as a dual variable, for every loss.
+  void certify_now(PegasosFit& fit) {
+    write_output();
+    const double unit = w_.c() * p_.lam * p_.total;
+    auto dual = [&](int64_t i, double* a) {
+      for (int64_t c = 0; c < width(); ++c) a[c] = unit * state_.counts[size_t(i * width() + c)] / p_.weight(i);
+      blocks_.feasible(a, label<L>(p_, i));
+    };
+    const auto found = certify(p_, loss_, state_.out, dual, team_, watch_);
+    if (!found) return;
+    if (p_.free_bias && !is_joint<L>) state_.out.back() = found->bias;
+    // Every dual value bounds f(w*) from below: keep the best.
+    const auto [above, below] = found->rounding;
+    const double bound = found->dual - below;
+    if (bound > bound_ && bound <= found->objective + above) bound_ = bound, below_ = below;
+    fit.rounding = above + below_;
+    fit.history.push_back({watch_.seconds(), state_.t, found->objective, bound_ - above});
+    fit.converged = found->objective + above - bound_ <= o_.tol;
+  }
+
+  const Problem<Rows>& p_;
+  const L& loss_;
+  const PegasosOptions& o_;
+  PegasosState& state_;
+  Team& team_;
+  Watch& watch_;
+  ScaledVector w_;
+  Average average_;
+  Picks picks_;
+  struct Hit {
+    int64_t i;
+    double slope;
+  };
+  const Blocks blocks_;
+  std::vector<Hit> batch_;  // of a row, one for each class
+  Block<Blocks> score_, slope_;
+  std::vector<double> b_;       // free bias, one number or one a class; where it is none, zero
+  std::vector<Scored> scored_;  // of the batch, with batch_bias
+  std::vector<double> best_;
+  double best_value_ = std::numeric_limits<double>::infinity();
+  double bound_ = 0, below_ = 0;  // the best one, no loss is negative; by which rounding has lowered it
+  size_t next_try_ = 0;
+  bool plain_ = true;
+};
+
+}  // namespace pegasos

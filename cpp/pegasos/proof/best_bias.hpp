@@ -1,0 +1,128 @@
+// The bias b that minimises sum_i s_i loss(score_i + b, y_i), exactly: eq. 23 and 24 of the paper.
+//
+// A piecewise linear loss has kinks at which its slope jumps by 1 (`kinks`): the hinge one, at b = y - score. The slope
+// of the sum starts at its value far to the left and grows by s_i at each kink; the minimum is at the first kink where
+// it is no longer negative, a weighted median, found by selection in expected linear time. A flat piece is cut in the
+// middle. Other losses are smooth: their slope is a continuous rising function, and its zero is bracketed.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "pegasos/data/random.hpp"
+
+namespace pegasos {
+
+// One labelled score.
+struct Scored {
+  double score, y, s;
+};
+
+struct Kink {
+  double at, jump;
+};
+
+template <class L>
+concept PiecewiseLinear = requires(const L loss, double s, double y, void (*take)(double)) {
+  loss.kinks(s, y, take);
+  { loss.slope_at_minus_infinity(y) } -> std::same_as<double>;
+};
+
+namespace detail {
+
+// The first kink, by place, at which the jumps up to and with it reach `need`. The kinks are reordered.
+inline double weighted_median(std::span<Kink> kinks, double need) {
+  double total = 0;
+  for (const Kink& kink : kinks) total += kink.jump;
+  const double slack = 1e-12 * total;  // sums of jumps are rounded
+  size_t low = 0, high = kinks.size();
+  double before = 0;  // jumps of all kinks left of low
+  const Stream draws(kinks.size());
+  for (uint64_t round = 0; high - low > 1; ++round) {
+    const double pivot = kinks[low + draws.below(round, high - low)].at;
+    const auto begin = kinks.begin() + int64_t(low), end = kinks.begin() + int64_t(high);
+    const auto equal = std::partition(begin, end, [&](const Kink& k) { return k.at < pivot; });
+    const auto above = std::partition(equal, end, [&](const Kink& k) { return k.at == pivot; });
+    double left = before, middle = 0;
+    for (auto k = begin; k != equal; ++k) left += k->jump;
+    for (auto k = equal; k != above; ++k) middle += k->jump;
+    if (left >= need - slack) {
+      high = size_t(equal - kinks.begin());
+    } else if (left + middle >= need - slack || above == end) {
+      low = size_t(equal - kinks.begin());
+      high = size_t(above - kinks.begin());
+      if (left + middle > need + slack) return pivot;
+      // Exactly enough: flat up to the next kink.
+      double next = std::numeric_limits<double>::infinity();
+      for (const Kink& k : kinks)
+        if (k.at > pivot) next = std::min(next, k.at);
+      return next < std::numeric_limits<double>::infinity() ? pivot + (next - pivot) / 2 : pivot;
+    } else {
+      before = left + middle;
+      low = size_t(above - kinks.begin());
+    }
+  }
+  const double found = kinks[low].at;
+  if (before + kinks[low].jump > need + slack) return found;
+  double next = std::numeric_limits<double>::infinity();
+  for (const Kink& k : kinks)
+    if (k.at > found) next = std::min(next, k.at);
+  return next < std::numeric_limits<double>::infinity() ? found + (next - found) / 2 : found;
+}
+
+// The zero of a rising function, by bracketing: it doubles outwards, then halves or interpolates.
+template <class F>
+double rising_zero(double guess, const F& f) {
+  double width = 1, low = guess, high = guess, at_low = f(guess), at_high = at_low;
+  if (at_low == 0) return guess;
+  while (at_low > 0 && width < 1e300) high = low, at_high = at_low, low -= width, width *= 2, at_low = f(low);
+  while (at_high < 0 && width < 1e300) low = high, at_low = at_high, high += width, width *= 2, at_high = f(high);
+  for (int i = 0; i < 200 && high - low > 1e-15 * (1 + std::abs(low)); ++i) {
+    double middle = i % 2 == 0 ? low - (high - low) * at_low / (at_high - at_low) : low + (high - low) / 2;
+    if (!(middle > low && middle < high)) middle = low + (high - low) / 2;
+    const double here = f(middle);
+    if (here == 0) return middle;
+    (here < 0 ? low : high) = middle;
+    (here < 0 ? at_low : at_high) = here;
+  }
+  return low + (high - low) / 2;
+}
+
+}  // namespace detail
+
+// guess: where to look first, for smooth losses.
+template <class L>
+double best_bias(const L& loss, std::span<const Scored> rows, double guess) {
+  if constexpr (PiecewiseLinear<L>) {
+    std::vector<Kink> kinks;
+    kinks.reserve(rows.size());
+    double need = 0;
+    for (const auto& [score, y, s] : rows) {
+      // A row of weight zero is none: it must not even cut a flat piece short. A score that is not a number has no
+      // place among the others, and a search for it would not end.
+      if (s == 0 || std::isnan(score)) continue;
+      need -= s * loss.slope_at_minus_infinity(y);
+      loss.kinks(score, y, [&, s = s](double at) { kinks.push_back({at, s}); });
+    }
+    return kinks.empty() ? guess : detail::weighted_median(kinks, need);
+  } else {
+    // Nothing far beyond the scores can be the answer, and from there the search would not find back in its digits.
+    double low = std::numeric_limits<double>::infinity(), high = -low;
+    for (const auto& [score, y, s] : rows) {
+      if (s == 0 || !std::isfinite(score)) continue;
+      low = std::min(low, -std::abs(y) - score), high = std::max(high, std::abs(y) - score);
+    }
+    if (!(low <= high)) return guess;
+    return detail::rising_zero(std::isfinite(guess) ? std::clamp(guess, low, high) : low, [&](double b) {
+      double slope = 0;
+      for (const auto& [score, y, s] : rows) slope += s * loss.slope(score + b, y);
+      return slope;
+    });
+  }
+}
+
+}  // namespace pegasos

@@ -1,0 +1,259 @@
+// The objective f(w), and the proof of its quality.
+//
+// For any a with -a_i in the domain of the conjugate,
+//   D(a) = -(1/S) sum_i s_i loss*(-a_i) - lam/2 ||w(a)||^2,   w(a) = sum_i s_i a_i x_i / (lam S),   S = sum_i s_i
+// is at most f(w*) (weak duality), so f(w) - D(a) bounds f(w) - f(w*) from above. Everything here is in float64 and
+// w(a) is rebuilt from a: the running weights of a solver are never trusted.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <optional>
+#include <span>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "pegasos/data/problem.hpp"
+#include "pegasos/loss/wide.hpp"
+#include "pegasos/proof/best_bias.hpp"
+#include "pegasos/proof/class_balance.hpp"
+#include "pegasos/proof/rounding.hpp"
+#include "pegasos/run/team.hpp"
+
+namespace pegasos {
+
+struct Certificate {
+  double objective, dual;
+  double bias = 0;    // the best one, where it is free and one number
+  Rounding rounding;  // what both may be wrong by
+};
+
+// The factors for positive and for negative dual variables that make sum_i s_i a_i zero.
+template <class Rows, class Dual>
+std::pair<double, double> balance(const Problem<Rows>& p, const Dual& dual) {
+  double plus = 0, minus = 0;
+  for (int64_t i = 0; i < p.rows.size(); ++i) {
+    if (p.weight(i) == 0) continue;
+    double a = 0;
+    dual(i, &a);
+    const double part = p.weight(i) * a;
+    (part > 0 ? plus : minus) += std::abs(part);
+  }
+  return plus > minus ? std::pair{minus / plus, 1.0} : std::pair{1.0, minus > 0 ? plus / minus : 1.0};
+}
+
+// scale^2/2 ||w||^2 without squaring w alone, which may overflow where the product does not.
+inline double half_square(std::span<const double> w, double scale) {
+  double s = 0;
+  for (const double x : w) s += (scale * x) * (scale * x);
+  return s / 2;
+}
+
+// Passes over all rows are cut in two halves, whatever the number of threads, and summed in a fixed order: the same
+// bytes for any of them.
+inline constexpr int64_t halves = 2;
+
+// Cuts 0..n - 1 into parts, and each of them into pieces: work(part, from, to) does one and says how much it was. The
+// pieces of a part come in order; nothing is promised about the order between parts. Returns false when interrupted:
+// the first thread asks, and tells the others. each: what one of the n takes, on average, in multiplications.
+template <class Work>
+bool over_parts(int64_t n, int64_t parts, double each, Team& team, Watch& watch, const Work& work) {
+  std::atomic<bool> go_on = true;
+  const auto asker = std::this_thread::get_id();
+  const auto piece = int64_t(std::clamp(1e6 / std::max(each, 1.0), 1.0, 512.0));
+  const auto part_of = [&](int64_t part) {
+    const int64_t end = n * (part + 1) / parts;
+    for (int64_t begin = n * part / parts; begin < end && go_on; begin += piece) {
+      const int64_t done = work(part, begin, std::min(begin + piece, end));
+      if (std::this_thread::get_id() == asker && !watch.go_on(done)) go_on = false;
+    }
+  };
+  const auto meanwhile = [&] {
+    if (!watch.look()) go_on = false;
+  };
+  team.each(parts, part_of, meanwhile);
+  return go_on;
+}
+
+// Calls visit(half, i, row) for every row that exists. width: how often a visit uses each number of a row.
+template <class Rows, class Visit>
+bool over_rows(const Problem<Rows>& p, int64_t width, Team& team, Watch& watch, const Visit& visit) {
+  return over_parts(p.rows.size(), halves, p.row_length() * double(width), team, watch,
+                    [&](int64_t half, int64_t from, int64_t to) {
+                      int64_t work = 0;
+                      for (int64_t i = from; i < to; ++i) {
+                        if (p.weight(i) == 0) continue;
+                        const auto row = p.rows[i];
+                        visit(half, i, row);
+                        work += row.size() * width;
+                      }
+                      return work;
+                    });
+}
+
+// Which part of w is penalised: with a free bias not its last entry or block, which is b.
+template <class Rows>
+std::span<const double> penalised(const Problem<Rows>& p, std::span<const double> w, int64_t width) {
+  return p.free_bias ? w.first(w.size() - size_t(width)) : w;
+}
+
+struct LookAway {
+  void operator()(int64_t, const double*) const {}
+};
+
+template <class L>
+double label_size(auto y) {
+  return is_joint<L> ? 0 : std::abs(double(y));
+}
+
+// For proof/rounding.hpp.
+template <class Rows, AnyLoss L>
+Certified in_numbers(const Problem<Rows>& p, const L& loss, std::span<const double> w, double b, double square,
+                     double dual_square, double losses) {
+  if constexpr (is_joint<L>)
+    if (p.free_bias)
+      for (const double x : biases(blocks_of(loss), w)) b = std::max(std::abs(b), std::abs(x));
+  return {.rows = double(p.m()),
+          .weights = double(w.size()),
+          .total = p.total,
+          .lam = p.lam,
+          .square = square,
+          .dual_square = dual_square,
+          .losses = losses,
+          .b = std::abs(b),
+          .balance = 0,
+          .bounded_slope = L::bounded_slope,
+          .costly = L::costly,
+          .free_bias = p.free_bias,
+          .precise = false,
+          .width = double(blocks_of(loss).width())};
+}
+
+// f(w) and D(a) in one pass over the rows; dual(i, a) writes a_i, one number or a block of them. Nothing when
+// interrupted. Where the caller wants it, `kept` receives u = sum_i s_i a_i x_i, and look(i, score) every score.
+//
+// With a free bias, f takes the b that suits w best, and a dual point must have sum_i s_i a_i = 0: the side, positive
+// or negative, with the larger sum is scaled down to the other's. A joint loss takes the b that w has, and
+// proof/class_balance.hpp says how its dual point is balanced.
+template <class Rows, AnyLoss L, class Dual, class Look = LookAway>
+std::optional<Certificate> certify(const Problem<Rows>& p, const L& loss, std::span<const double> w, const Dual& dual,
+                                   Team& team, Watch& watch, std::span<double> kept = {}, const Look& look = {}) {
+  const auto& blocks = blocks_of(loss);
+  struct alignas(64) Part {
+    explicit Part(const L& l, size_t dim) : u(dim), score(blocks_of(l)), a(blocks_of(l)) {}
+    std::vector<double> u;
+    Block<std::remove_cvref_t<decltype(blocks)>> score, a;
+    double losses = 0, conjugates = 0;
+    RoundingSums rounding;
+  } parts[halves] = {Part(loss, w.size()), Part(loss, w.size())};
+  const double root = std::sqrt(p.lam), square = half_square(penalised(p, w, blocks.width()), root),
+               length = std::sqrt(2 * square) / root;
+  std::pair tilt{1.0, 1.0};
+  std::optional<ClassBalance> classes;
+  if constexpr (is_joint<L>) {
+    if (p.free_bias && !(classes = class_balance(p, blocks, dual, watch))) return {};
+  } else {
+    if (p.free_bias) tilt = balance(p, dual);
+  }
+  const double plus = tilt.first, minus = tilt.second;  // clang 14 captures no structured bindings
+  const bool one_bias = p.free_bias && !is_joint<L>;
+  std::vector<Scored> scored(one_bias ? size_t(p.rows.size()) : 0);
+  const bool whole = over_rows(p, blocks.width(), team, watch, [&](int64_t half, int64_t i, const auto& row) {
+    Part& part = parts[half];
+    const double s = p.weight(i);
+    const auto y = label<L>(p, i);
+    double* const a = part.a.data();
+    block_dot(blocks, row, w.data(), part.score.data());
+    dual(i, a);
+    if constexpr (is_joint<L>)
+      if (classes) {
+        classes->balance(a, y);
+        for (int64_t c = 0; c < blocks.width(); ++c) part.score[c] += biases(blocks, w)[size_t(c)];
+      }
+    if (one_bias) {
+      a[0] *= a[0] > 0 ? plus : minus;
+      scored[size_t(i)] = {part.score[0], double(y), s};
+    } else {
+      part.losses += s * blocks.value(part.score.data(), y);
+      look(i, part.score.data());
+    }
+    const double conjugate = blocks.conjugate(a, y);
+    part.conjugates += s * conjugate;
+    double size = 0;
+    for (int64_t c = 0; c < blocks.width(); ++c) size += std::abs(a[c]);
+    const double norm = std::sqrt(row.norm2());
+    part.rounding.row(s, double(row.size() + 4) * rounding_unit * norm * length, norm, size, conjugate,
+                      label_size<L>(y));
+    bool moves = false;
+    for (int64_t c = 0; c < blocks.width(); ++c) moves |= (a[c] *= s) != 0;
+    if (moves) block_axpy(blocks, row, a, part.u.data());
+  });
+  if (!whole) return {};
+  std::vector<double>& u = parts[0].u;
+  for (size_t j = 0; j < u.size(); ++j) u[j] += parts[1].u[j];
+  if (!kept.empty()) std::copy(u.begin(), u.end(), kept.begin());
+  double losses = parts[0].losses + parts[1].losses, b = 0;
+  if constexpr (Loss<L>)
+    if (p.free_bias) {
+      b = best_bias(loss, scored, w.back());
+      for (size_t i = 0; i < scored.size(); ++i) {
+        if (scored[i].s == 0) continue;
+        const double score = scored[i].score + b;
+        losses += scored[i].s * loss.value(score, scored[i].y);
+        look(int64_t(i), &score);
+      }
+    }
+  const double dual_square = half_square(u, 1 / (root * p.total)), objective = square + losses / p.total;
+  parts[0].rounding.add(parts[1].rounding);
+  const Certified found = in_numbers(p, loss, w, b, square, dual_square, losses);
+  return Certificate{objective, -(parts[0].conjugates + parts[1].conjugates) / p.total - dual_square, b,
+                     rounding_of(parts[0].rounding, found)};
+}
+
+// f(w) alone, with the best b where that is free.
+template <class Rows, AnyLoss L>
+std::optional<double> objective(const Problem<Rows>& p, const L& loss, std::span<const double> w, Team& team,
+                                Watch& watch) {
+  if (p.free_bias) {
+    const auto nothing = [&](int64_t, double* a) { std::fill_n(a, blocks_of(loss).width(), 0.0); };
+    const auto found = certify(p, loss, w, nothing, team, watch);
+    return found ? std::optional(found->objective) : std::nullopt;
+  }
+  const auto& blocks = blocks_of(loss);
+  struct alignas(64) Part {
+    Block<std::remove_cvref_t<decltype(blocks)>> score;
+    double losses = 0;
+  } parts[halves] = {{Block(blocks)}, {Block(blocks)}};
+  const bool whole = over_rows(p, blocks.width(), team, watch, [&](int64_t half, int64_t i, const auto& row) {
+    Part& part = parts[half];
+    block_dot(blocks, row, w.data(), part.score.data());
+    part.losses += p.weight(i) * blocks.value(part.score.data(), label<L>(p, i));
+  });
+  if (!whole) return {};
+  return half_square(w, std::sqrt(p.lam)) + (parts[0].losses + parts[1].losses) / p.total;
+}
+
+// The mean loss of the zero model.
+template <class Rows, AnyLoss L>
+double value_at_zero(const Problem<Rows>& p, const L& loss) {
+  const auto& blocks = blocks_of(loss);
+  const std::vector<double> zeros(size_t(blocks.width()));
+  const auto value_of = [&](auto y) { return blocks.value(zeros.data(), y); };
+  std::vector<double> of_class;  // a logarithm for each will do
+  if constexpr (JointLoss<L>)
+    for (int64_t y = 0; y < blocks.width(); ++y) of_class.push_back(value_of(y));
+  else if (!p.y.code.empty())
+    of_class = {value_of(-1.0), value_of(1.0)};
+  double sum = 0;
+  for (int64_t i = 0; i < p.rows.size(); ++i) {
+    if (p.weight(i) == 0) continue;
+    const auto y = label<L>(p, i);
+    const size_t known = JointLoss<L> ? size_t(y) : size_t(y > 0);
+    sum += p.weight(i) * (of_class.empty() ? value_of(y) : of_class[known]);
+  }
+  return sum / p.total;
+}
+
+}  // namespace pegasos

@@ -1,0 +1,207 @@
+// The passes over the rows that Newton steps take, in halves, one for each thread: scores, dual variables, the
+// gradient, the rows that can move, and what the data is like.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <numeric>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "pegasos/proof/certificate.hpp"
+#include "pegasos/run/meter.hpp"
+#include "pegasos/run/prices.hpp"
+#include "pegasos/second_order/feature_matrix.hpp"
+
+namespace pegasos {
+
+template <class Rows, AnyLoss L>
+class NewtonPasses {
+ public:
+  using Blocks = std::remove_cvref_t<decltype(blocks_of(std::declval<const L&>()))>;
+
+  // bias_penalty: of the bias feature, as a part of lam.
+  NewtonPasses(const Problem<Rows>& problem, const L& loss, double bias_penalty, Team& team, Watch& watch, Meter& meter)
+      : p_(problem),
+        loss_(blocks_of(loss)),
+        bias_penalty_(bias_penalty),
+        team_(team),
+        watch_(watch),
+        meter_(meter),
+        halves_{Half(loss_), Half(loss_)} {}
+
+  int64_t width() const { return loss_.width(); }
+  bool going() const { return go_on_; }  // no pass was interrupted
+
+  // Row visits since the last call.
+  int64_t take_visits() { return std::exchange(visits_, 0); }
+
+  // Operations of a pass over the rows, and of one over their scores and dual variables alone.
+  double pass() const { return price::pass(p_, double(width())); }
+  double look() const { return price::look(double(p_.rows.size() * width()), L::costly); }
+
+  // Of weight number j; the bias, last, has its own.
+  double penalty(size_t j) const { return j / size_t(width()) + 1 < spread_.size() ? p_.lam : p_.lam * bias_penalty_; }
+
+  double share(size_t i) const { return p_.weight(int64_t(i)) / p_.total; }
+
+  // A dual block sums to zero: it moves where two of its numbers can.
+  static constexpr double least_free = JointLoss<L> ? 2 : 1;
+
+  // sum_i p_i ||x_i||^2 without the bias.
+  double mean_square() const { return std::accumulate(spread_.begin(), spread_.end() - 1, 0.0); }
+
+  // How much alike rows are along the gradient at zero: 1 if they are orthogonal, their number if all are the same.
+  double alike() {
+    std::vector<double> zero(spread_.size()), a(size_t(p_.rows.size()));
+    each_row(look(),
+             [&](Half&, int64_t i, size_t at, const auto&) { loss_.slope(zero.data(), label<L>(p_, i), &a[at]); });
+    std::vector<double> gradient, along(a.size());
+    residual(zero, a, gradient);
+    gradient.back() = 0;
+    if (!scores(gradient, along)) return 1;
+    const double square = std::inner_product(gradient.begin(), gradient.end(), gradient.begin(), 0.0);
+    double sum = 0;
+    for (size_t i = 0; i < a.size(); ++i) sum += share(i) * along[i] * along[i];
+    return square > 0 ? sum / square * double(p_.m()) / mean_square() : 1;
+  }
+
+  // Needed once, before the first step: the mean square of every feature.
+  bool prepare() {
+    if (!spread_.empty()) return true;
+    begin_sums(size_t(p_.rows.dim()));
+    if (!each_row(pass() / double(width()), [&](Half& half, int64_t i, size_t, const auto& row) {
+          row.add_squares(share(size_t(i)), half.sums.data());
+        }))
+      return false;
+    end_sums(spread_);
+    double least = std::numeric_limits<double>::infinity();
+    for (const double x : spread_)
+      if (x > 0) least = std::min(least, x), widest_ = std::max(widest_, x);
+    uneven_ = widest_ > 1e6 * least;
+    return true;
+  }
+  std::span<const double> spread() const { return spread_; }
+  double widest() const { return widest_; }
+  bool uneven() const { return uneven_; }  // columns differ a lot in scale
+
+  bool scores(std::span<const double> w, std::vector<double>& out) {
+    visits_ += p_.m();
+    return each_row(pass(),
+                    [&](Half&, int64_t, size_t at, const auto& row) { block_dot(loss_, row, w.data(), &out[at]); });
+  }
+
+  // a_i at these scores, from the centre.
+  void respond(std::span<const double> centre, std::span<const double> scores, double curvature, std::span<double> a) {
+    each_row(look(), [&](Half&, int64_t i, size_t at, const auto&) {
+      loss_.ascend(&centre[at], &scores[at], label<L>(p_, i), curvature, &a[at]);
+    });
+  }
+
+  // out = lam w - sum_i p_i a_i x_i.
+  void residual(std::span<const double> w, std::span<const double> a, std::vector<double>& out) {
+    begin_sums(w.size());
+    each_row(pass(), [&](Half& half, int64_t i, size_t at, const auto& row) {
+      bool moves = false;
+      for (int64_t c = 0; c < width(); ++c) moves |= (half.block[c] = -share(size_t(i)) * a[at + size_t(c)]) != 0;
+      if (moves) block_axpy(loss_, row, half.block.data(), half.sums.data());
+    });
+    end_sums(out);
+    for (size_t j = 0; j < w.size(); ++j) out[j] += penalty(j) * w[j];
+  }
+
+  // The rows that can move, and how easily. Returns how many classes of theirs there are in all.
+  double soften(std::span<const double> a, double curvature, std::vector<FreeRow>& free, std::vector<double>& soft) {
+    for (Half& half : halves_) {
+      half.free.clear();
+      half.classes = 0;
+      half.free.reserve(size_t(p_.rows.size()) / 2 + 1);  // threads must not run out of memory
+    }
+    soft.resize(JointLoss<L> ? a.size() : 0);
+    each_row(look(), [&](Half& half, int64_t i, size_t at, const auto&) {
+      loss_.softness(&a[at], label<L>(p_, i), curvature, half.block.data());
+      double mine = 0;
+      for (int64_t c = 0; c < width(); ++c) {
+        mine += half.block[c] > 0;
+        half.block[c] *= share(size_t(i));
+        if constexpr (JointLoss<L>) soft[at + size_t(c)] = half.block[c];
+      }
+      if (mine < least_free) return;
+      half.free.push_back({i, half.block[0]});
+      half.classes += mine;
+    });
+    free = halves_[0].free;
+    free.insert(free.end(), halves_[1].free.begin(), halves_[1].free.end());
+    return halves_[0].classes + halves_[1].classes;
+  }
+
+  // sum_i p_i <a_i, change_i>, with the dual variables at scores - length * change.
+  double pull(std::span<const double> centre, std::span<const double> scores, std::span<const double> change,
+              double length, double curvature) {
+    std::array<double, halves> sums = {};
+    const auto half = [&](int64_t part, int64_t from, int64_t to) {
+      double sum = 0;  // a variable of its own stays in a register
+      Block<Blocks>&block = halves_[size_t(part)].block, &trial = halves_[size_t(part)].trial;
+      for (int64_t i = from; i < to; ++i) {
+        const auto at = size_t(i * width());
+        if (p_.weight(i) == 0) continue;
+        for (int64_t c = 0; c < width(); ++c) trial[c] = scores[at + size_t(c)] - length * change[at + size_t(c)];
+        loss_.ascend(&centre[at], trial.data(), label<L>(p_, i), curvature, block.data());
+        for (int64_t c = 0; c < width(); ++c) sum += share(size_t(i)) * block[c] * change[at + size_t(c)];
+      }
+      sums[size_t(part)] += sum;
+      return (to - from) * width();
+    };
+    meter_.take(look());
+    go_on_ = over_parts(p_.rows.size(), halves, 10.0 * double(width()), team_, watch_, half) && go_on_;
+    return sums[0] + sums[1];
+  }
+
+ private:
+  // What each half of a pass has for itself.
+  struct Half {
+    explicit Half(const Blocks& loss) : block(loss), trial(loss) {}
+    Block<Blocks> block, trial;
+    std::vector<double> sums;
+    std::vector<FreeRow> free;
+    double classes = 0;  // that can move, of the free rows
+  };
+
+  // visit(half, i, where the row's block begins, row) for every row that exists; it takes `work` in all.
+  bool each_row(double work, const auto& visit) {
+    meter_.take(work);
+    go_on_ = over_rows(p_, width(), team_, watch_,
+                       [&](int64_t half, int64_t i, const auto& row) {
+                         visit(halves_[size_t(half)], i, size_t(i * width()), row);
+                       }) &&
+             go_on_;
+    return go_on_;
+  }
+
+  void begin_sums(size_t n) {
+    for (Half& half : halves_) half.sums.assign(n, 0.0);
+  }
+
+  void end_sums(std::vector<double>& out) const {
+    out = halves_[0].sums;
+    for (size_t j = 0; j < out.size(); ++j) out[j] += halves_[1].sums[j];
+  }
+
+  const Problem<Rows>& p_;
+  const Blocks loss_;
+  double bias_penalty_;
+  Team& team_;
+  Watch& watch_;
+  Meter& meter_;
+  std::array<Half, halves> halves_;
+  std::vector<double> spread_;
+  int64_t visits_ = 0;
+  double widest_ = 0;  // the largest of spread_
+  bool go_on_ = true, uneven_ = false;
+};
+
+}  // namespace pegasos

@@ -1,0 +1,202 @@
+// Solves (diag(ridge) + sum_i weight_i x_i x_i^T) change = gradient over a few rows: by a matrix over the features, by
+// a matrix over the rows (Woodbury), or by conjugate gradients, where both are too large, or cheaper than either where
+// a rough answer will do.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "pegasos/data/problem.hpp"
+#include "pegasos/linalg/cholesky.hpp"
+#include "pegasos/linalg/conjugate_gradients.hpp"
+#include "pegasos/proof/certificate.hpp"
+#include "pegasos/run/prices.hpp"
+#include "pegasos/second_order/feature_matrix.hpp"
+#include "pegasos/second_order/precise_system.hpp"
+
+namespace pegasos {
+
+template <class Rows>
+class NewtonSystem {
+ public:
+  NewtonSystem(const Problem<Rows>& problem, Team& team, Watch& watch)
+      : p_(problem), team_(team), watch_(watch), precise_(problem, watch) {}
+
+  // What is asked of an answer. uneven: columns differ so much in scale that, over the rows, large ones would drown
+  // small ones; over the features scaling makes them equal. precise: double has shown to be too short. rough: the
+  // first digits will do.
+  struct Wanted {
+    bool uneven = false, precise = false, rough = false;
+  };
+
+  // Operations of one build and solve with so many free rows.
+  double cost(double rows, Wanted wanted) const { return cost(way(rows, wanted), rows); }
+
+  // What the last answer took beyond that, or less.
+  double surprise() const { return surprise_; }
+
+  bool build(std::span<const FreeRow> rows, std::span<const double> ridge, Wanted wanted) {
+    rows_ = rows;
+    ridge_ = ridge;
+    way_ = way(double(rows.size()), wanted);
+    if (way_ == Way::precise) return precise_.build(rows, ridge);
+    if (way_ == Way::rows) return build_over_rows();
+    if (way_ == Way::features) return build_over_features();
+    inverse_.assign(ridge.begin(), ridge.end());
+    for (const auto& [i, weight] : rows) p_.rows[i].add_squares(weight, inverse_.data());
+    for (double& x : inverse_) x = 1 / x;
+    return true;
+  }
+
+  // enough: of conjugate gradients; an absolute limit measures residuals by the ridge. The other ways know every digit
+  // that rounding leaves.
+  bool solve(std::span<const double> gradient, std::vector<double>& change, Enough enough) {
+    whole_ = true;
+    surprise_ = 0;
+    change.assign(gradient.size(), 0.0);
+    if (way_ == Way::precise) {
+      precise_.solve(gradient, change);
+      return true;
+    }
+    if (way_ == Way::gradients) {
+      const auto product_of = [&](std::span<const double> x, std::vector<double>& out) { multiply(x, out); };
+      std::vector<double> scale(ridge_.begin(), ridge_.end());
+      for (double& x : scale) x = 1 / x;
+      enough.scale = scale;
+      // A matrix that costs less than the products would take over.
+      const auto n = double(rows_.size());
+      const double product = cost(Way::gradients, n) / rounds_, matrix = cost(matrix_way(n, {}), n) / product;
+      enough.rounds = int(std::min(double(enough.rounds), std::max(2 * rounds_, 2 * matrix)));
+      const int taken = conjugate_gradients(product_of, multiply_by(inverse_), gradient, change, watch_, 0, enough);
+      surprise_ = (double(taken) - rounds_) * product;
+      rounds_ = std::max(10.0, double(taken));
+      return taken >= 0 && whole_;
+    }
+    std::vector<double> left(gradient.begin(), gradient.end()), product, correction;
+    for (int round = 0; round < 2; ++round) {  // the second round refines what rounding left
+      correction.assign(left.begin(), left.end());
+      if (way_ == Way::features)
+        factor_.solve(correction);
+      else
+        solve_over_rows(correction);
+      for (size_t j = 0; j < change.size(); ++j) change[j] += correction[j];
+      if (round == 0) {
+        multiply(change, product);
+        for (size_t j = 0; j < left.size(); ++j) left[j] = gradient[j] - product[j];
+      }
+    }
+    return whole_;
+  }
+
+ private:
+  static constexpr double most = 3000;
+  enum class Way { rows, features, precise, gradients };
+
+  Way way(double n, Wanted wanted) const {
+    const Way matrix = matrix_way(n, wanted);
+    const bool may = wanted.rough && (!wanted.uneven || double(p_.rows.dim()) > most);
+    return may && cost(Way::gradients, n) < cost(matrix, n) ? Way::gradients : matrix;
+  }
+
+  Way matrix_way(double n, Wanted wanted) const {
+    const double dim = double(p_.rows.dim());
+    const bool enough_rows = p_.rows.size() >= p_.rows.dim();
+    if (enough_rows && PreciseSystem<Rows>::cost(n, dim) < (wanted.precise ? 3e7 : n < dim ? 0 : 3e5))
+      return Way::precise;
+    if (n <= most && n < dim && dim > (wanted.uneven ? most : 300)) return Way::rows;
+    return dim <= most ? Way::features : Way::gradients;
+  }
+
+  double cost(Way way, double rows) const {
+    const double row = p_.row_length(), dim = double(p_.rows.dim()), number = price::number(p_.rows.is_dense());
+    switch (way) {
+      case Way::precise:
+        return PreciseSystem<Rows>::price(rows, dim);
+      case Way::rows:
+        return price::products(rows, row) + price::cholesky(rows) + 6 * number * rows * row + 10 * dim;
+      case Way::features:
+        return price::gram(rows, row, p_.rows.is_dense()) + price::cholesky(dim) + 4 * number * rows * row;
+      default:
+        return rounds_ * (2 * number * rows * row + 10 * rows + 4 * dim);
+    }
+  }
+
+  void multiply(std::span<const double> x, std::vector<double>& out) {
+    const int64_t parts =
+        double(rows_.size()) * p_.row_length() < 2e5 ? 1 : halves;  // else threads cost more than rows
+    for (int64_t part = 0; part < parts; ++part) sums_[size_t(part)].assign(x.size(), 0.0);
+    const auto add = [&](int64_t part, int64_t from, int64_t to) {
+      double* const sums = sums_[size_t(part)].data();
+      for (int64_t k = from; k < to; ++k) {
+        const auto [i, weight] = rows_[size_t(k)];
+        const auto row = p_.rows[i];
+        row.axpy(weight * row.dot(x.data()), sums);
+      }
+      return int64_t(double(to - from) * p_.row_length());
+    };
+    whole_ = over_parts(int64_t(rows_.size()), parts, p_.row_length(), team_, watch_, add) && whole_;
+    out.resize(x.size());
+    for (size_t j = 0; j < x.size(); ++j) out[j] = ridge_[j] * x[j] + sums_[0][j];
+    if (parts > 1) kernel::axpy(1.0, sums_[1].data(), int64_t(x.size()), out.data());
+  }
+
+  bool build_over_features() {
+    const int64_t n = p_.rows.dim();
+    const auto row_of = [&](int64_t k) { return rows_[size_t(k)].i; };
+    const auto weight = [&](int64_t, int64_t k, double* out) { *out = rows_[size_t(k)].weight; };
+    std::vector<double> A;
+    if (!feature_matrix(p_, 1, int64_t(rows_.size()), row_of, weight, team_, watch_, A)) return false;
+    for (int64_t j = 0; j < n; ++j) A[size_t(j * n + j)] += ridge_[size_t(j)];
+    return factor_.factor(std::move(A), n, watch_);
+  }
+
+  // With R = diag(ridge), W = diag(weights) and X the free rows:
+  // H^-1 g = R^-1 (g - X^T (W^-1 + X R^-1 X^T)^-1 X R^-1 g).
+  bool build_over_rows() {
+    const auto n = int64_t(rows_.size());
+    std::vector<double> A(size_t(n * n)), vector(size_t(p_.rows.dim()));
+    for (int64_t r = 0; r < n; ++r) {
+      const auto row = p_.rows[rows_[size_t(r)].i];
+      row.axpy_over(1.0, ridge_.data(), vector.data());
+      for (int64_t j = 0; j <= r; ++j) A[size_t(r * n + j)] = p_.rows[rows_[size_t(j)].i].dot(vector.data());
+      row.axpy_over(-1.0, ridge_.data(), vector.data());
+      A[size_t(r * n + r)] += 1 / rows_[size_t(r)].weight;
+      if (!watch_.go_on(row.size() * r)) return false;
+    }
+    return factor_.factor(std::move(A), n, watch_);
+  }
+
+  void solve_over_rows(std::vector<double>& g) const {
+    std::vector<double> b, scaled(g);
+    divide(scaled);
+    for (const auto& [i, weight] : rows_) b.push_back(p_.rows[i].dot(scaled.data()));
+    factor_.solve(b);
+    for (size_t r = 0; r < b.size(); ++r) p_.rows[rows_[r].i].axpy(-b[r], g.data());
+    divide(g);
+  }
+
+  void divide(std::vector<double>& g) const {
+    for (size_t j = 0; j < g.size(); ++j) g[j] /= ridge_[j];
+  }
+
+  const Problem<Rows>& p_;
+  Team& team_;
+  Watch& watch_;
+  std::span<const FreeRow> rows_;
+  std::span<const double> ridge_;
+  Cholesky<double> factor_;
+  PreciseSystem<Rows> precise_;
+  Way way_ = Way::features;
+  std::vector<double> inverse_;  // of the diagonal
+  std::array<std::vector<double>, halves> sums_;
+  double rounds_ = 10;  // products that the last answer by conjugate gradients took; at first a guess
+  double surprise_ = 0;
+  bool whole_ = true;  // no product was interrupted
+};
+
+}  // namespace pegasos

@@ -1,0 +1,238 @@
+"""What every linear estimator shares: validate, solve, set attributes."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from .. import _core
+from ..caller import user_level
+from ..losses.own import Loss
+from ..problem.labels import refuse_missing
+from ..problem.problem import Floats, Problem
+from ..problem.rows import make_rows, validated
+from ..progress import CallbackSupportMixin, Progress, Told
+from ..rules import Rule, check
+from ..solvers import Auto, Pegasos, solver_of
+from ..solvers.base import Fit, Start, Stop
+from ..solvers.many import solve_each
+from .fitted import linear_models, sparse_models
+from .sparse_weights import sparse_scores
+
+_MOST_THREADS = 64  # more than there are cores, only if somebody asks for it
+
+
+class LinearModel(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type hints
+    """Base of the linear estimators. Knows how a fit goes, not what the labels mean."""
+
+    _rules: ClassVar[dict[str, Rule]]
+    coef_: NDArray[Any]
+    intercept_: Any
+    classes_: NDArray[Any]
+    n_features_in_: int
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, those of the solver object as ``solver__k`` and so on."""
+        solver = params.get("solver", self.solver)
+        nested = [name for name in params if name.startswith("solver__")]
+        if nested and isinstance(solver, str):
+            name = nested[0].removeprefix("solver__")
+            raise ValueError(
+                f"{nested[0]} needs a solver object, but solver is the word {solver!r}. Use solver=Pegasos() and "
+                f"{nested[0]}, or solver=Pegasos({name}=...)."
+            )
+        return super().set_params(**params)  # type: ignore[no-any-return]  # scikit-learn has no type hints
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def _stop(self, one_pass: bool = False) -> Stop:
+        remember = bool(self.warm_start) and not one_pass
+        stop = Stop(self.tol, self.max_epochs, self.max_time, one_pass, remember=remember)  # the clock starts here
+        check(self._rules, self, hints={"lam": "Coming from C? lam = 1 / (C * n_rows)."})
+        if self.n_jobs == 0:
+            raise ValueError("n_jobs must not be 0; use None or 1 for one thread, -1 for all cores.")
+        return stop
+
+    def _read(self, X: Any, y: Any, reset: bool, numeric: bool = False) -> tuple[_core.Rows, NDArray[Any]]:
+        refuse_missing(y)
+        X, y = validated(self, X, y, reset=reset, multi_output=False, y_numeric=numeric)
+        return make_rows(X, training=True, threads=_thread_count(self.n_jobs)), np.asarray(y)
+
+    def _scores(self, X: Any) -> Floats:
+        check_is_fitted(self)
+        X = validated(self, X, reset=False)
+        rows = make_rows(X, training=False)
+        if sp.issparse(self.coef_):
+            return sparse_scores(X, *sparse_models(self.coef_, self.intercept_, self._n_models(), self.n_features_in_))
+        scores: Floats = _core.scores(rows, self._weights())
+        return scores
+
+    def _weights(self) -> Floats:
+        """Models as rows, the bias as last column."""
+        return linear_models(self.coef_, self.intercept_, self._n_models(), self.n_features_in_)
+
+    def _n_models(self) -> tuple[int, ...]:
+        """How many vectors of weights there may be."""
+        K = len(self.classes_)
+        return (1, 2) if K == 2 else (K,)
+
+    def _solve(self, problem: Problem, names: list[str], stop: Stop, goes_on: bool, told: Told) -> list[Fit]:
+        """One fit, or one for each named class against the rest."""
+        problem.check_scale()
+        solver = solver_of(self.solver)
+        if isinstance(problem.loss, Loss) and isinstance(solver, Auto):
+            solver = Pegasos()  # the only method for a loss of the user's own
+        if stop.one_pass and not isinstance(solver, Pegasos):
+            solver = Pegasos()  # a dual solver needs rows that come back; one pass is a stochastic gradient's trade
+        solver.check(problem, stop)
+        positives = list(range(len(names))) if len(names) > 1 else [1]
+        seed = _seed(self.random_state, solver)
+        zero = Start(np.zeros(problem.n_weights))
+        starts = self._starts(problem, len(positives)) if goes_on else [zero] * len(positives)
+        progress = Progress(self, names, told, [start.w for start in starts])
+        n_threads = _thread_count(self.n_jobs)
+        fits = solve_each(problem, positives, solver, stop, starts, seed, n_threads, progress.report_of)
+        progress.finish([fit.w for fit in fits])
+        return fits
+
+    def _starts(self, problem: Problem, n_models: int) -> list[Start]:
+        models = self._weights()
+        if len(models) != max(n_models, problem.width):
+            raise ValueError(
+                f"warm_start goes on with {len(models)} vector{'s' * (len(models) > 1)} of weights, but "
+                f"loss={problem.loss!r} needs {max(n_models, problem.width)}: the loss differs from that of the last "
+                "fit. Set warm_start=False to start anew."
+            )
+        if models.shape[1] != problem.dim:
+            raise ValueError(f"coef_ has shape {self.coef_.shape}, which does not fit the data to go on with.")
+        models[:, -1] -= problem.centre
+        if problem.bias == "none":
+            models[:, -1] = 0.0
+        memories = getattr(self, "_memories", None) or []
+        steps = np.atleast_1d(self.n_steps_)
+        if len(memories) != n_models or len(steps) != n_models:  # one against the rest before, joint now, or vice versa
+            memories, steps = [None] * n_models, np.full(n_models, steps.max())
+        fitting = [m and (m if m.fits(problem.n_duals) else replace(m, dual=None)) for m in memories]
+        vectors = problem.vectors(models)
+        return [Start(vectors[i], int(steps[i]), fitting[i]) for i in range(n_models)]
+
+    def _set(self, problem: Problem, fits: list[Fit], names: NDArray[Any], stop: Stop) -> None:
+        """Set the fitted attributes, then raise what interrupted the fit or warn about what it did not reach."""
+        self._take(self._shaped(problem, [fit.w for fit in fits]))
+        several = len(fits) > 1
+
+        def each(values: list[Any]) -> Any:
+            return np.array(values) if several else values[0]
+
+        self.n_steps_ = each([fit.steps for fit in fits])
+        self.n_iter_ = each([fit.epochs for fit in fits])
+        self._operations = sum(fit.operations for fit in fits)  # counted work, for tests and benchmarks
+        self.objective_ = each([fit.objective for fit in fits])
+        self.dual_objective_ = each([fit.dual_objective for fit in fits])
+        self.gap_ = self.objective_ - self.dual_objective_
+        overflown = bool(np.isinf([self.objective_, self.dual_objective_]).any())  # NaN: there is no bound, as promised
+        self.converged_ = all(fit.converged and not fit.interrupted for fit in fits) and not overflown
+        lines = np.concatenate([fit.history for fit in fits])
+        self.history_ = {
+            "seconds": lines[:, 0],
+            "steps": lines[:, 1].astype(np.int64),
+            "objective": lines[:, 2],
+            "dual": lines[:, 3],
+            "gap": lines[:, 2] - lines[:, 3],
+        }
+        if several:
+            self.history_["class"] = np.repeat(names, [len(fit.history) for fit in fits])
+        self._rounding = max(fit.rounding for fit in fits)
+        # What a later call goes on with; if the same rows come again, a warm start finds their dual variables here.
+        self._memories = [fit.memory for fit in fits]
+        error = next((fit.error for fit in fits if fit.error is not None), None)
+        if error is not None:
+            raise error
+        if not stop.one_pass:
+            self._conclude(problem)
+
+    def _take(self, attributes: dict[str, Any]) -> None:
+        for name, value in attributes.items():
+            setattr(self, name, value)
+
+    def _shaped(self, problem: Problem, weights: list[Floats]) -> dict[str, Any]:
+        """The attributes that weights become."""
+        w = problem.models(weights)
+        return {"coef_": np.ascontiguousarray(w[:, :-1]), "intercept_": w[:, -1].copy()}
+
+    def _advice(self, allowed: float) -> str:
+        """What to do about a gap that is larger than allowed."""
+        if self._rounding > max(allowed, 0.1 * float(np.max(self.gap_))):
+            return (
+                f"Rounding errors alone may account for {self._rounding:.3g} of it: centre the features and scale them "
+                "down, raise lam"
+            )
+        return self._steps_advice()
+
+    def _steps_advice(self) -> str:
+        """What would let the solver go on."""
+        return f"Raise max_epochs={self.max_epochs}" + (f" or max_time={self.max_time}" if self.max_time else "")
+
+    def _conclude(self, problem: Problem) -> None:
+        """Print the summary and warn about what was not reached, with the numbers."""
+        if isinstance(problem.loss, Loss) and problem.loss.conjugate is None:
+            return  # nothing is known about the minimum, and nothing was promised
+        surprised = not self.converged_ and not solver_of(self.solver).fixed_steps
+        if not surprised and not self.verbose:
+            return
+        allowed = self.tol * problem.at_zero
+        gaps = np.atleast_1d(self.gap_)
+        said = f"at most {gaps.max():.3g} above the minimum, tol={self.tol:g} asks for {allowed:.3g}"
+        note = _rare_note(gaps, problem.best_constants())
+        if self.verbose:
+            print(f"[pegasos] {'converged' if self.converged_ else 'not converged'}: {said}.{note}")
+        if surprised:
+            which = f" for {np.sum(gaps > allowed)} of {len(gaps)} classes" if len(gaps) > 1 else ""
+            scaled = "the features and y" if problem.is_regression else "the features"
+            warnings.warn(
+                f"not converged{which}: the objective is {said}. {self._advice(allowed)}, raise tol, or scale {scaled} "
+                f"(StandardScaler, Normalizer).{note}",
+                ConvergenceWarning,
+                stacklevel=user_level(),
+            )
+
+
+def _rare_note(gaps: Floats, constants: Floats) -> str:
+    """With rare classes a constant nearly solves the problem, and a gap that looks small is not."""
+    large = gaps > constants / 10
+    if not large.any():
+        return ""
+    return f" Note: a mere constant reaches {constants[large].min():.3g}, and the gap is more than a tenth of that."
+
+
+def _seed(random_state: Any, solver: Any) -> int:
+    """None: the same for every fit of a solver whose answer does not depend on it but for the last bits; Pegasos, whose
+    answer does, draws from numpy's global generator, as SGDClassifier.
+    """
+    if random_state is None and not isinstance(solver, Pegasos):
+        return 0
+    try:
+        return int(check_random_state(random_state).randint(2**31 - 1))
+    except ValueError as error:
+        raise ValueError(f"random_state must be None, a seed or a RandomState: {error}") from None
+
+
+def _thread_count(n_jobs: int | None) -> int:
+    if n_jobs is None or 0 < n_jobs <= _MOST_THREADS:
+        return n_jobs or 1
+    from joblib import cpu_count  # takes longer than a small fit
+
+    cores = int(cpu_count())
+    return min(n_jobs, max(_MOST_THREADS, cores)) if n_jobs > 0 else max(1, cores + 1 + n_jobs)

@@ -1,0 +1,290 @@
+"""What the kernel estimators share: validate, solve, set attributes, predict in blocks."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
+
+from .. import _core, kernels
+from ..caller import user_level
+from ..kernel_solvers.auto import KernelAuto
+from ..kernel_solvers.blas import single_blas
+from ..kernel_solvers.matrix import KernelMatrix, no_poll
+from ..kernel_solvers.pairs import PairSolver
+from ..kernel_solvers.pegasos import KernelPegasos, refusals
+from ..kernel_solvers.problem import KernelProblem
+from ..kernel_solvers.sdca import KernelSDCA
+from ..kernel_solvers.tiles import Look, each_piece
+from ..problem.columns import FEW, owned, used_columns
+from ..problem.labels import refuse_missing
+from ..problem.problem import Floats, Problem
+from ..problem.rows import make_rows, validated
+from ..problem.targets import assert_numbers
+from ..progress import Progress, Told
+from ..rules import Number, OneOf, Rule
+from ..solvers import SDCA, Pegasos, solver_of
+from ..solvers.base import Fit, Start, Stop
+from ..solvers.many import solve_each
+from .base import LinearModel, _seed, _thread_count
+from .fitted import support_numbers, support_objects, support_rows
+from .pairs import pairs_of
+from .regression import PegasosRegressor
+
+_EXACT = 2000  # up to so many rows kernel values are always float64
+_UNSEEN = 1e-4  # error of a prediction, relative to the labels, that is none
+
+RULES: dict[str, Rule] = {
+    **{name: rule for name, rule in PegasosRegressor._rules.items() if name not in ("loss", "epsilon")},
+    "bias": OneOf(("none", "regularized", "free")),
+    "cache_mb": Number(1.0),
+}
+
+
+class KernelModel(LinearModel):
+    """Base of the kernel estimators. w is a sum over rows: what a linear model keeps per feature is per row here."""
+
+    _rules: ClassVar[dict[str, Rule]]
+    support_: NDArray[np.intp]
+    dual_coef_: Floats
+    kernel: Any
+    gamma: Any
+    degree: float
+    coef0: float
+    kernel_params: Mapping[str, Any] | None
+    cache_mb: float
+    classes_: NDArray[Any]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self.kernel == "precomputed"
+        return tags
+
+    def _goes_on(self) -> bool:
+        return bool(self.warm_start) and hasattr(self, "dual_coef_")
+
+    def _read_rows(self, X: Any, y: Any, reset: bool, numeric: bool = False) -> tuple[Any, _core.Rows, NDArray[Any]]:
+        """X in an order that kernels can use, the same as native rows, and y."""
+        refuse_missing(y)
+        if callable(self.kernel) and not kernels.is_table(X):
+            return self._read_objects(X, y, numeric)
+        X, y = validated(self, X, y, reset=reset, multi_output=False, y_numeric=numeric)
+        X = owned(X)
+        rows = make_rows(X, training=True)
+        return _tidy(X), rows, np.asarray(y)
+
+    def _read_objects(self, X: Any, y: Any, numeric: bool) -> tuple[Any, _core.Rows, NDArray[Any]]:
+        """Rows of which only the kernel function knows what they are; native code sees as many, without numbers."""
+        things, labels = kernels.Objects(kernels.as_things(X)), column_or_1d(y, warn=True)
+        check_consistent_length(things, labels)
+        if numeric:
+            labels = assert_numbers(labels)
+        for name in ("n_features_in_", "feature_names_in_"):
+            self.__dict__.pop(name, None)
+        return things, make_rows(np.zeros(things.shape), training=True), labels
+
+    def _with_kernel(self, problem: Problem, X: Any, in_pairs: int = 0) -> KernelProblem:
+        """The problem with its kernel matrix."""
+        said = kernels.Parameters(self.gamma, self.degree, self.coef0, self.kernel_params)
+        kernel = kernels.make(self.kernel, said, X, problem.weights.s)
+        if kernel.name == "precomputed":
+            _check_square(X)
+        if kernel.skips_zeros and X.shape[1] > FEW:
+            kernel.prepare(X)  # what it refuses, it names by the columns of the user
+            (X,) = used_columns(X)
+        dtype: type[np.floating[Any]] = np.float64
+        size = np.sort(np.bincount(problem.labels))[-2:].sum() if in_pairs else len(problem.labels)
+        lies_there = kernel.name == "precomputed" and isinstance(X, np.ndarray)  # to round it would be a copy
+        if (
+            size > _EXACT
+            and not lies_there
+            and self.tol >= kernel.coarseness(kernel.placed(X)) / (problem.lam * np.sqrt(problem.m))
+        ):
+            dtype = np.float32
+        matrix = KernelMatrix(kernel, X, dtype, float(self.cache_mb), _thread_count(self.n_jobs))
+        with np.errstate(over="ignore"):
+            if not np.isfinite(matrix.diagonal.max() * problem.largest_share**2 / problem.lam):
+                raise ValueError(
+                    f"the largest kernel value of a row with itself, {matrix.diagonal.max():.3g}, divided by lam = "
+                    f"{problem.lam:g} is not finite. Scale the features down, e.g. with StandardScaler, or raise lam."
+                )
+        fields = {name: getattr(problem, name) for name in problem.__dataclass_fields__}
+        return KernelProblem(**fields, matrix=matrix, in_pairs=in_pairs)
+
+    def _solve_kernel(self, problem: KernelProblem, names: list[str], stop: Stop, told: Told) -> list[Fit]:
+        """One fit, or one for each named class against the rest, or each named pair; they share kernel values."""
+        positives = list(range(len(names))) if len(names) > 1 else [1]
+        solver = self._method(problem, stop, len(positives))
+        if problem.in_pairs:
+            solver = PairSolver(solver, problem)
+        starts = self._starts_of(problem, len(positives))
+        progress = Progress(self, names, told, [start.w for start in starts])
+        seed = _seed(self.random_state, solver_of(self.solver))
+        # Threads are ours, each with a product of its own: those inside of BLAS wait for each other at every turn.
+        with single_blas():
+            fits = solve_each(problem, positives, solver, stop, starts, seed, 1, progress.report_of)
+        progress.finish([fit.w for fit in fits])
+        problem.matrix.poll = no_poll  # it has a way to the matrix, whose memory would have to wait for the collector
+        return fits
+
+    def _method(self, problem: KernelProblem, stop: Stop, n_models: int) -> Any:
+        given = solver_of(self.solver)
+        given.check(problem, stop)
+        if isinstance(given, Pegasos):
+            refusals(given)
+            return KernelPegasos(given)
+        if isinstance(given, SDCA):
+            return KernelSDCA(given.sampling, bool(given.shrinking))
+        shared = n_models > 1 and not problem.in_pairs
+        return KernelAuto(bool(getattr(given, "polish", True)), 1 / n_models, shared)
+
+    def _starts_of(self, problem: KernelProblem, n_models: int) -> list[Start]:
+        zero = np.zeros(problem.matrix.m + 1)
+        memories = getattr(self, "_memories", None) if self._goes_on() else None
+        if not memories or memories[0] is None:
+            return [Start(zero)] * n_models
+        if len(memories) != n_models:
+            raise ValueError(
+                f"warm_start goes on with {len(memories)} problems, but here are {n_models}: multi_class has changed. "
+                "Set warm_start=False to start anew."
+            )
+        if len(memories[0].dual) != problem.matrix.m:
+            raise ValueError(
+                f"warm_start goes on with the rows of the last fit, which had {len(memories[0].dual)} of them, but X "
+                f"has {problem.matrix.m}. Set warm_start=False to start anew."
+            )
+        steps = np.broadcast_to(self.n_steps_, n_models)
+        return [Start(zero, int(t), memory) for t, memory in zip(steps, memories, strict=True)]
+
+    def _keep(self, X: Any, problem: KernelProblem, fits: list[Fit], names: NDArray[Any], stop: Stop) -> None:
+        """Set the fitted attributes; what interrupted the fit is raised at the end."""
+        self._take(self._kept(X, problem, [fit.w for fit in fits]))
+        self.n_kernel_evaluations_ = problem.matrix.evaluations
+        self._set(problem, fits, names, stop)
+
+    def _kept(self, X: Any, problem: KernelProblem, weights: list[Floats]) -> dict[str, Any]:
+        """What is needed to predict with these weights, one for each row and the bias last."""
+        w, kernel = np.stack(weights), problem.matrix.kernel
+        support = np.flatnonzero(w[:, :-1].any(axis=0))
+        return {
+            "support_": support,
+            "support_vectors_": kernel.stored(X, support),
+            "dual_coef_": np.ascontiguousarray(w[:, support]),
+            "intercept_": w[:, -1].copy(),
+            "_fitted_kernel": kernel,
+            "_score_scale": float(np.abs(problem.y).mean()),
+            "_parts": self._parts_of(problem, support),
+        }
+
+    @staticmethod
+    def _parts_of(problem: KernelProblem, support: NDArray[np.intp]) -> list[tuple[NDArray[np.intp], Any]]:
+        """Support vectors that are multiplied at once, and which scores they are part of: those of a class have no part
+        in pairs of other classes.
+        """
+        if not problem.in_pairs:
+            groups: list[tuple[Any, Any]] = [(np.arange(len(support)), slice(None))]
+        else:
+            codes, pairs = problem.labels[support], np.array(pairs_of(problem.in_pairs))
+            each = range(problem.in_pairs)
+            groups = [(np.flatnonzero(codes == k), np.flatnonzero((pairs == k).any(axis=1))) for k in each]
+        return [(rows[i : i + 1024], scores) for rows, scores in groups for i in range(0, len(rows), 1024)]
+
+    def _shaped(self, problem: Problem, weights: list[Floats]) -> dict[str, Any]:
+        """There is no coef_: `_keep` has kept what there is."""
+        return {}
+
+    def _steps_advice(self) -> str:
+        """max_epochs is looked at between working sets; a solver that gets nowhere ends before."""
+        epochs = float(np.max(self.n_iter_))
+        if epochs < self.max_epochs and self.max_time is None:
+            return f"After {epochs:.4g} epochs no step gained anything: raise lam"
+        return f"It took {epochs:.4g} epochs. {super()._steps_advice()}"
+
+    def _conclude(self, problem: Problem) -> None:
+        """As for linear models, but without a bound there is none to speak of."""
+        assert isinstance(problem, KernelProblem)
+        if problem.matrix.psd:
+            super()._conclude(problem)
+            return
+        said = "at a stationary point to within tol; there is no bound, since the kernel may not be an inner product"
+        if self.verbose and self.converged_:
+            print(f"[pegasos] {said}.")
+        if not self.converged_ and not solver_of(self.solver).fixed_steps:
+            warnings.warn(
+                f"not {said}. Raise max_epochs={self.max_epochs}, raise tol, or use another kernel.",
+                ConvergenceWarning,
+                stacklevel=user_level(),
+            )
+
+    def _scores(self, X: Any) -> Floats:
+        check_is_fitted(self)
+        kernel, objects = self._fitted_kernel, not hasattr(self, "n_features_in_")
+        if objects:
+            X = kernels.Objects(kernels.as_things(X))
+        else:
+            X = owned(validated(self, X, reset=False))
+            make_rows(X, training=False)  # refuses what is not a finite number
+        looked_up = kernel.name == "precomputed"  # values as they are, only the sums are ours
+        vectors, numbers = support_objects(self) if objects else support_rows(self, 0 if looked_up else X.shape[1])
+        factors, intercept = support_numbers(self, len(numbers))
+        X = _tidy(X)
+        if not looked_up:
+            X, vectors = kernel.placed(X), kernel.placed(vectors)
+        if kernel.skips_zeros and X.shape[1] > FEW:
+            kernel.prepare(X)  # what it refuses, it names by the columns of the user
+            X, vectors = used_columns(X, vectors)
+        if not looked_up:
+            X = X.astype(self._accurate(X, vectors, factors), copy=False)
+        rows = kernel.prepare(X)
+        support = kernel.support(vectors.astype(X.dtype, copy=False), numbers)
+        factors = factors.T.astype(np.float64 if looked_up else X.dtype)
+        out = np.tile(intercept, (X.shape[0], 1))
+
+        def piece(lines: slice, look: Look) -> None:
+            some, mine = rows.take(lines), out[lines]
+            for index, scores in self._parts:
+                look()
+                mine[:, scores] += kernel.block(some, support.take(index)) @ factors[index][:, scores]
+
+        with single_blas():
+            each_piece(X.shape[0], 512, _thread_count(self.n_jobs), piece, lambda: None)
+        return out
+
+    def _accurate(self, X: Any, vectors: Any, factors: Floats) -> Any:
+        """float32 for rows in float32, if that does not show in the scores."""
+        if X.dtype != np.float32 or not factors.shape[1]:
+            return np.float64
+        error = max(self._fitted_kernel.coarseness(rows) for rows in (X, vectors))
+        spread = float(np.sqrt(np.square(factors).sum(axis=1).max()))
+        return np.float32 if error * spread <= _UNSEEN * self._score_scale else np.float64
+
+
+def _tidy(X: Any) -> Any:
+    """Sparse rows with every column once, in order; others as they are."""
+    if sp.issparse(X) and not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    return X
+
+
+def _check_square(X: Any) -> None:
+    if X.shape[0] != X.shape[1]:
+        raise ValueError(f"kernel='precomputed' takes the square kernel matrix of the training rows, got {X.shape}.")
+    if sp.issparse(X):
+        apart = abs(X - X.T).tocoo()
+        far = np.flatnonzero(apart.data > 1e-5)
+        near = (i for i in far if apart.data[i] > 1e-5 * (1 + abs(X[apart.row[i], apart.col[i]])))
+        found: Any = next(((int(apart.row[i]), int(apart.col[i])) for i in near), None)
+    else:
+        found = _core.asymmetry(X)
+    if found is not None:
+        i, j = found
+        raise ValueError(
+            f"the kernel matrix is not symmetric: entry ({i}, {j}) is {X[i, j]:g}, entry ({j}, {i}) is {X[j, i]:g}."
+        )

@@ -1,0 +1,203 @@
+"""Linear regression within a tube."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import RegressorMixin
+
+from .. import losses, words
+from ..problem.problem import Floats, Problem, Weights
+from ..problem.targets import check_targets, median, minus, warn_far_from_zero, with_rounded_bias
+from ..problem.weights import row_weights
+from ..progress import Told, all_or_nothing, with_callbacks
+from ..rules import LAM, Flag, Integer, Level, LossNamed, Number, OneOf, OrNone
+from ..solvers.base import Stop
+from .base import LinearModel
+from .fitted import linear_models
+from .sparse_weights import SparseWeights
+
+
+class PegasosRegressor(RegressorMixin, SparseWeights, LinearModel):  # type: ignore[misc]
+    """Linear support vector regression, with a bound on how far from the optimum it can be.
+
+    Minimises ``lam/2 ||w||^2 + mean_i loss(<w, x_i> + b, y_i)``.
+
+    Parameters
+    ----------
+    lam : float, default=1e-4
+        Strength of the L2 penalty. From scikit-learn: ``lam = 1 / (C * n_rows)`` for SVR and LinearSVR.
+    loss : {"epsilon_insensitive", "squared_epsilon_insensitive"} or Loss, default="epsilon_insensitive"
+        max(0, \\|score - y\\| - epsilon), its square, or a loss of your own, see `Loss`.
+    epsilon : float, default=0.1
+        Half the width of the tube in which errors cost nothing, in units of y.
+    bias : {"regularized", "free", "none"}, default="regularized"
+        As in `PegasosClassifier`.
+    tol : float, default=1e-3
+        Stop when ``gap_ <= tol * f``, where f is the mean loss of the best constant (of the zero model with
+        bias="none").
+    max_epochs : float, default=1000
+        Stop after this many passes over the rows.
+    max_time : float or None, default=None
+        Stop after this many seconds; the result then depends on the speed of the machine.
+    solver : {"auto", "sdca", "pegasos"} or Auto, SDCA, Pegasos, default="auto"
+        The method.
+    warm_start : bool, default=False
+        Whether `fit` goes on from the current weights and step number.
+    n_jobs : int or None, default=None
+        Threads; None for one, -1 for all cores. The model does not depend on it.
+    random_state : int, RandomState or None, default=None
+        Seed of the order of the rows; None as in `PegasosClassifier`.
+    verbose : int, default=0
+        1 prints a line per certificate.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,)
+        Weights, float64.
+    intercept_ : float
+        Bias.
+    objective_, dual_objective_, gap_, converged_, n_iter_, n_steps_, history_
+        As in `PegasosClassifier`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pegasos import PegasosRegressor
+    >>> X = np.arange(12.0).reshape(6, 2)
+    >>> model = PegasosRegressor(lam=1e-3, epsilon=0.01).fit(X, X @ [1.0, 2.0] + 3.0)
+    >>> bool(model.converged_)
+    True
+    """
+
+    _rules = {  # noqa: RUF012  # read only
+        "lam": LAM,
+        "loss": LossNamed(tuple(losses.REGRESSION)),
+        "epsilon": Number(0.0),
+        "bias": OneOf(("regularized", "free", "none")),
+        "tol": Number(0.0),
+        "max_epochs": Number(0.0),
+        "max_time": OrNone(Number(0.0, above=True)),
+        "warm_start": Flag(),
+        "n_jobs": OrNone(Integer(None)),
+        "verbose": Level(),
+    }
+
+    def __init__(
+        self,
+        lam: float = 1e-4,
+        loss: words.OfNumbers = "epsilon_insensitive",
+        epsilon: float = 0.1,
+        bias: words.Bias = "regularized",
+        tol: float = 1e-3,
+        max_epochs: float = 1000,
+        max_time: float | None = None,
+        solver: words.Solver = "auto",
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        random_state: words.RandomState = None,
+        verbose: int = 0,
+    ) -> None:
+        self.lam = lam
+        self.loss = loss
+        self.epsilon = epsilon
+        self.bias = bias
+        self.tol = tol
+        self.max_epochs = max_epochs
+        self.max_time = max_time
+        self.solver = solver
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    @with_callbacks
+    @all_or_nothing
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Train on X and the numbers y.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_rows, n_features)
+            float32 and float64 arrays in C order and CSR matrices are used as they are, without a copy.
+        y : array-like of shape (n_rows,)
+            The numbers to predict.
+        sample_weight : array-like of shape (n_rows,) or None, default=None
+            Weight of each row, not negative.
+
+        Returns
+        -------
+        self : PegasosRegressor
+        """
+        return self._train(X, y, sample_weight, self._stop(), bool(self.warm_start) and hasattr(self, "coef_"))
+
+    @with_callbacks
+    @all_or_nothing
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Make one pass of Pegasos steps over the given rows, going on from the current weights; `gap_` becomes NaN.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_rows, n_features)
+            Rows.
+        y : array-like of shape (n_rows,)
+            Their numbers.
+        sample_weight : array-like of shape (n_rows,) or None, default=None
+            Weight of each row.
+
+        Returns
+        -------
+        self : PegasosRegressor
+        """
+        return self._train(X, y, sample_weight, self._stop(one_pass=True), hasattr(self, "coef_"))
+
+    def predict(self, X: Any) -> Floats:
+        """Scores <w, x> + b of each row.
+
+        Returns
+        -------
+        numbers : ndarray of shape (n_rows,)
+        """
+        return self._scores(X)[:, 0]
+
+    def _weights(self) -> Floats:
+        coef: Any = self.coef_ if np.ndim(self.coef_) != 1 else np.asarray(self.coef_)[None, :]
+        return linear_models(coef, self.intercept_, self._n_models(), self.n_features_in_)
+
+    def _n_models(self) -> tuple[int, ...]:
+        return (1,)
+
+    def _train(self, X: Any, y: Any, sample_weight: Any, stop: Stop, goes_on: bool) -> Self:
+        rows, labels = self._read(X, y, reset=not goes_on, numeric=True)
+        numbers = np.require(labels, dtype=np.float64, requirements=["C", "A"])
+        weights = Weights.of(row_weights(sample_weight, None, None, len(numbers)), len(numbers))
+        centre = self._centre_of(numbers, weights, stop.one_pass and goes_on)
+        problem = Problem(
+            rows,
+            minus(numbers, centre),
+            weights,
+            float(self.lam),
+            self.loss,
+            self.bias,
+            parameter=float(self.epsilon),
+            centre=centre,
+        )
+        check_targets(problem)
+        told = Told(X, y, sample_weight, lambda weights: self._shaped(problem, weights))
+        fits = [with_rounded_bias(problem, fit, stop) for fit in self._solve(problem, [""], stop, goes_on, told)]
+        self._centre = centre
+        self._set(problem, fits, np.empty(0), stop)
+        if not stop.one_pass and self.bias != "none":  # who asks for no bias knows
+            warn_far_from_zero(problem, self.dual_objective_)
+        return self
+
+    def _centre_of(self, numbers: Floats, weights: Weights, same: bool) -> float:
+        """Where a free bias starts, so that numbers far from zero are like others; the `same` as before, or new."""
+        if self.bias != "free":
+            return 0.0
+        return float(getattr(self, "_centre", 0.0)) if same else median(numbers, weights.s)
+
+    def _shaped(self, problem: Problem, weights: list[Floats]) -> dict[str, Any]:
+        w = problem.models(weights)
+        return {"coef_": w[0, :-1].copy(), "intercept_": float(w[0, -1])}

@@ -1,0 +1,106 @@
+"""What a classifier makes of scores: classes, and chances where the loss has them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin
+
+from ..problem.problem import Floats
+from .typed import available_if
+
+
+def _has_chances(estimator: Any) -> bool:
+    """Whether there are chances; the error that says what to do instead is the cause of the one the user sees."""
+    loss = _fitted_loss(estimator)
+    if not isinstance(loss, str) or loss not in ("log", "multinomial"):
+        others = "loss='log'" if hasattr(estimator, "multi_class") else "loss='log' or 'multinomial'"
+        raise AttributeError(
+            f"loss={loss!r} has scores, not chances. Fit with {others}, or calibrate the scores: "
+            "sklearn.calibration.CalibratedClassifierCV(model)."
+        )
+    if getattr(estimator, "multi_class", "ovr") == "ovo":
+        raise AttributeError(
+            "multi_class='ovo' has votes, not chances. Fit with multi_class='ovr', or calibrate the scores: "
+            "sklearn.calibration.CalibratedClassifierCV(model)."
+        )
+    return True
+
+
+def _fitted_loss(estimator: Any) -> Any:
+    """That of the last fit: `loss` may have been set since."""
+    return getattr(estimator, "_loss_of_fit", estimator.loss)
+
+
+class Answers(ClassifierMixin):  # type: ignore[misc]  # scikit-learn has no type hints
+    """Mixin of the classifiers. Reads `_scores`, one column a model, and `classes_`."""
+
+    classes_: NDArray[Any]
+
+    if TYPE_CHECKING:
+
+        def _scores(self, X: Any) -> Floats: ...  # of the model
+
+    def decision_function(self, X: Any) -> Floats:
+        """Scores <w, x> + b of each row; for two classes how far the second is ahead.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_rows,) or (n_rows, n_classes)
+        """
+        scores = self._scores(X)
+        if len(self.classes_) > 2:
+            return scores
+        ahead: Floats = scores[:, 0] if scores.shape[1] == 1 else scores[:, 1] - scores[:, 0]
+        return ahead
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The class of each row.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_rows,)
+        """
+        scores = self.decision_function(X)
+        best = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
+        labels: NDArray[Any] = self.classes_[best]
+        return labels
+
+    @available_if(_has_chances)
+    def predict_proba(self, X: Any) -> Floats:
+        """The chance of each class, for loss="log" and "multinomial".
+
+        Two classes: 1 / (1 + exp(-score)). More: exp(score) over the sum of them with "multinomial"; with "log", where
+        each class was fitted against the rest, 1 / (1 + exp(-score)) scaled to sum to one.
+
+        Returns
+        -------
+        chances : ndarray of shape (n_rows, n_classes)
+        """
+        chances = np.exp(self._relative_logs(X))
+        each: Floats = chances / chances.sum(axis=1, keepdims=True)
+        return each
+
+    @available_if(_has_chances)
+    def predict_log_proba(self, X: Any) -> Floats:
+        """The logarithm of `predict_proba`, also of chances too small to be written down.
+
+        Returns
+        -------
+        logs : ndarray of shape (n_rows, n_classes)
+        """
+        logs = self._relative_logs(X)
+        each: Floats = logs - np.log(np.exp(logs).sum(axis=1, keepdims=True))
+        return each
+
+    def _relative_logs(self, X: Any) -> Floats:
+        """Logarithms of the chances, up to a number a row that makes the largest of them zero."""
+        scores = self.decision_function(X)
+        if scores.ndim == 1:
+            logs = np.column_stack([-scores, np.zeros_like(scores)])
+        else:
+            logs = scores if _fitted_loss(self) == "multinomial" else -np.logaddexp(0.0, -scores)
+        relative: Floats = logs - logs.max(axis=1, keepdims=True)
+        return relative

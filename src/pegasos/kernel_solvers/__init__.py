@@ -1,0 +1,1 @@
+"""The solvers of kernel problems, and the kernel matrix they look at."""

@@ -1,0 +1,266 @@
+"""Auto for kernels: working sets of the rows that matter, solved one after the other."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import replace
+
+import numpy as np
+
+from ..problem.problem import Floats
+from ..solvers.base import Fit, Memory, Start, Stop
+from .block import Block
+from .cache import Index
+from .certificate import sampled
+from .journal import Enough, Journal
+from .problem import KernelProblem, Point
+from .whole import Whole
+
+_SAMPLE = 1000  # rows of the first guess at least
+_GUESS, _ROUNDS = 1e-3, 3  # how exactly the guess is solved; after so many rounds it is good enough as it is
+_NEAR = 0.1  # of the margin: a row so near to where it would matter belongs to the working set
+_WHOLE = 4000  # problems up to this size are one working set
+_GREEDY_WHOLE = (
+    10_000  # the same where greedy steps solve it: measured 1 to 9 times faster than working sets up to here
+)
+_SHARED_WHOLE = 15_000  # the same for several problems on one matrix
+_RARE, _RARE_FROM = 0.2, 1000  # four times the rows of a rare class: of all rows, which are at least so many
+_RARE_VALUES = 0.25  # of all kernel values: when working sets have needed so many, one that is all rows is cheaper
+_POLISHED = 1000  # rows at most: beyond, digits after those of tol are nobody's
+_SHOWS = 0.1  # of tol: rounding that is worth the work to sum scores up anew
+_LEAST = 1e-6  # of tol: a block that is solved to less has been solved
+_RESERVE = {False: 0.95, True: 0.2}  # of tol: the second leaves room for what rounding float32 kernel values may add
+
+
+class KernelAscent:
+    """What the dual solvers do alike: certify, stop, keep what there is when interrupted."""
+
+    def solve(self, problem: KernelProblem, stop: Stop, start: Start, seed: int) -> Fit:
+        journal = Journal(problem, stop)
+        self.visits, self.point = 0, Point.zero(problem)
+        self.error: float | None = None  # of float32 kernel values, at the end
+        try:
+            if start.memory is not None and start.memory.dual is not None:
+                self.point = Point.of(problem, start.memory.dual)
+            self._run(problem, stop, journal, seed, start.steps)
+            self.error = sampled(self.point, seed)
+            if journal.converged and not journal.bears(self.error):
+                journal.forget()
+                problem.matrix.sharpen()
+                self.point, self.error = Point.of(problem, self.point.a), None
+                self._run(problem, stop, journal, seed, start.steps)
+        except Enough:
+            if journal.error is None and not stop.halt[0]:  # out of time: what was reached deserves its certificate
+                self._hold(journal, start.steps)
+        except KeyboardInterrupt as raised:
+            journal.error = raised
+        if not journal.lines:  # a model of zero weights has an objective, too
+            self._hold(journal, start.steps)
+        journal.close(lambda: sampled(self.point, seed) if self.error is None else self.error)
+        if not journal.error and not stop.halt[0]:
+            self._or_zero(problem, journal, start.steps)
+        steps = (start.steps + self.visits, self.visits / problem.m)
+        memory = Memory(self.point.a, problem.lam) if stop.remember else None
+        return journal.fit(steps, memory, self.point)
+
+    def _or_zero(self, problem: KernelProblem, journal: Journal, steps: int) -> None:
+        """Far from the optimum zero may be better than what was reached."""
+        assert journal.found is not None
+        if journal.converged or not problem.matrix.psd:
+            return
+        point, found = Point.zero(problem).certified()
+        if not journal.found.objective <= found.objective:
+            journal.rounding = max(journal.rounding, journal.found.rounding)  # why it got nowhere, perhaps
+            with suppress(Enough):  # the listener's objection is in the journal
+                journal.note(steps + self.visits, point, found)
+
+    def _hold(self, journal: Journal, steps: int) -> None:
+        """Certify the current point without a word."""
+        self.point, found = self.point.certified()
+        journal.hold(steps + self.visits, self.point, found)
+
+    def _run(self, problem: KernelProblem, stop: Stop, journal: Journal, seed: int, steps: int) -> None:
+        raise NotImplementedError
+
+    def _note(self, journal: Journal, steps: int) -> bool:
+        """Certify the current point."""
+        self.point, found = self.point.certified()
+        if found.rounding > _SHOWS * journal.tol and self.point.settled() is not self.point:
+            self.point, found = self.point.settled().certified()
+        return journal.note(steps + self.visits, self.point, found)
+
+
+class KernelAuto(KernelAscent):
+    """Solves the dual on the rows that violate it most, or nearly so, until no row does."""
+
+    def __init__(self, polish: bool = True, share: float = 1.0, shared: bool = False) -> None:
+        """share: of the time for polishing that all fits of a model have together; shared: whether they have one matrix
+        together, too.
+        """
+        self.polish, self.share, self.shared = polish, share, shared
+
+    def _run(self, problem: KernelProblem, stop: Stop, journal: Journal, seed: int, steps: int) -> None:
+        if not stop.max_epochs:  # what is the start worth?
+            self._note(journal, steps)
+            return
+        if problem.m <= min(self._whole(problem), problem.matrix.largest_whole):
+            if self._run_rare(problem, journal, seed, steps):
+                return
+            self._run_whole(Whole(self.point, journal, seed), journal, steps)
+            return
+        if not self.point.a.any():
+            self._guess(problem, journal, seed)
+        rounds, rng = 0, np.random.default_rng(seed + 1)
+        while not self._note(journal, steps) and self.visits < stop.max_epochs * problem.m:
+            rounds += 1
+            target = max(0.05 * self.point.disagreement(), 0.2 * journal.tol)
+            chosen = self._choose(problem, rng)
+            if not self._solve_block(Block(self.point, chosen, journal, seed + 1000 * rounds), target):
+                return
+
+    def _run_rare(self, problem: KernelProblem, journal: Journal, seed: int, steps: int) -> bool:
+        """Where one class is rare and b free, few rows of the other can pull against it: small working sets, which need
+        few kernel values, as long as they need few. Whether that was enough.
+        """
+        matrix = problem.matrix
+        if not problem.free_bias or problem.loss != "hinge" or problem.m < _RARE_FROM or matrix.lies_there:
+            return False
+        pulls = [problem.p[problem.y == side] for side in (1.0, -1.0)]
+        size = 4 * int(np.count_nonzero(min(pulls, key=np.sum)))
+        if size > _RARE * problem.m:
+            return False
+        known, rounds = matrix.evaluations, 0
+        while not self._note(journal, steps):
+            rounds += 1
+            target = max(0.05 * self.point.disagreement(), 0.2 * journal.tol)
+            block = Block(self.point, self._steepest(problem, size), journal, seed + 1000 * rounds)
+            spent = matrix.evaluations - known > _RARE_VALUES * problem.m**2
+            if spent or not self._solve_block(block, target) or self.visits >= journal.most_epochs * problem.m:
+                return False
+        return True
+
+    def _steepest(self, problem: KernelProblem, size: int) -> Index:
+        """The rows whose dual variables would rise, and fall, with the steepest gain under the hinge."""
+        rows = problem.existing
+        a, y = self.point.a[rows], problem.y[rows]
+        slope = y - self.point.scores[rows]
+        rise = np.where(a < np.maximum(y, 0.0), slope, -np.inf)
+        fall = np.where(a > np.minimum(y, 0.0), -slope, -np.inf)
+        ends = [np.argpartition(-each, size // 2)[: size // 2] for each in (rise, fall)]
+        return rows[np.union1d(*(end[np.isfinite(each[end])] for end, each in zip(ends, (rise, fall), strict=True)))]
+
+    def _whole(self, problem: KernelProblem) -> int:
+        """So many rows may be one block."""
+        if not problem.is_piecewise_linear:
+            return _WHOLE
+        return _SHARED_WHOLE if self.shared else _GREEDY_WHOLE
+
+    def _run_whole(self, whole: Whole, journal: Journal, steps: int) -> None:
+        """Everything is in one block: native code takes it to tol, or as far as it goes."""
+        begun = self.visits
+
+        def note(better_than: float = np.inf) -> bool:
+            self.visits = begun + whole.block.visits
+            point, found = whole.point()
+            if not found.disagreement < better_than:
+                return False
+            self.point, self.left = point, found.disagreement
+            return journal.note(steps + self.visits, point, found)
+
+        target = _RESERVE[whole.problem.matrix.is_coarse] * journal.tol
+        try:
+            enough, more = False, True
+            while more and not enough:
+                more = whole.advance(target)
+                enough = note()
+                # The gap of a block counts what a balance of the dual variables will cost as if b were 1.
+                if not enough and whole.block.gap() <= target and target > _LEAST * journal.tol:
+                    target, more = 0.2 * target, True
+            # Rows of very different length: sweeps, and proximal steps on all free rows, get further.
+            for part in (1.0, 0.1, 0.01):
+                if not enough and self.visits < journal.most_epochs * whole.problem.m:
+                    whole.block.solve_by_sweeps(part * target)
+                    enough = note()
+            polishes = self.polish and enough and whole.problem.m <= _POLISHED and not whole.problem.matrix.is_coarse
+            if polishes and whole.polish(self.share):
+                note(better_than=self.left)
+        except (Enough, KeyboardInterrupt):
+            self.visits = begun + whole.block.visits
+            self.point, found = whole.point()  # how far it has come
+            journal.hold(steps + self.visits, self.point, found)
+            raise
+
+    def _solve_block(self, block: Block, target: float) -> bool:
+        """Whether anything has moved."""
+        block.solve(target)
+        self.visits += block.visits
+        change = block.reached() - self.point.a[block.chosen]
+        moved = np.flatnonzero(change)
+        self.point = self.point.moved(block.chosen[moved], change[moved], block.b)
+        return len(moved) > 0
+
+    def _guess(self, problem: KernelProblem, journal: Journal, seed: int) -> None:
+        """Solve a sample as if it were all there is: its w is near the optimum. Rows whose scores leave no doubt get
+        their dual variables from them, the others are solved for, all at once.
+
+        They have to be: the sum of what every row would answer to a nearly right score is far from a nearly right w.
+        """
+        rng = np.random.default_rng(seed)
+        size = min(problem.matrix.largest_block, max(_SAMPLE, problem.m // 4))
+        some = np.sort(rng.choice(problem.existing, size, replace=False))
+        sample = replace(problem, scale=1.0 / float(problem.lam * problem.p[some].sum()))
+        block = Block(Point(sample, self.point.a, self.point.g), some, journal, seed)
+        block.solve(_GUESS * problem.at_zero, _ROUNDS, second_order=False)
+        self.visits += block.visits
+        moved = np.flatnonzero(block.a)
+        scores = block.b + problem.matrix.times(block.chosen[moved], (block.p * block.a)[moved])[:, 0]
+        scores += problem.offset * float(block.p @ block.a)
+        # Rows that pull, pull with all their strength? Otherwise what they answer says little about it.
+        possible = float(np.abs(block.labelled.answers(block.score, _NEAR))[moved].sum())
+        strong = float(np.abs(block.a).sum()) > 0.5 * possible
+        doubtful = self._doubtful(problem, scores, strong)
+        a = problem.labelled.answers(scores, 0.0)
+        sure = np.setdiff1d(np.flatnonzero(problem.p * a), doubtful) if strong else doubtful[:0]
+        a[np.setdiff1d(np.arange(len(a)), sure)] = 0.0
+        point = Point(problem, a, np.zeros(len(a)), block.b)
+        point.g[doubtful] = problem.matrix.cross(doubtful, sure, problem.p[sure] * a[sure])
+        block = Block(point, doubtful, journal, seed + 1)
+        block.solve(_GUESS * problem.at_zero, _ROUNDS, second_order=False)
+        self.visits += block.visits
+        a[block.chosen] = block.reached()
+        self.point = Point.of(problem, a)
+
+    def _doubtful(self, problem: KernelProblem, scores: Floats, strong: bool) -> Index:
+        """As many rows as a block takes, most of them rows that pull: a row left out that should have pulled is found
+        later, while one that pulls by mistake drags w along.
+
+        Those whose answer changes with the least error of their score come first; those that pull, come last if they do
+        not pull with all their strength: then the ones with the largest loss matter most.
+        """
+        rows, size = problem.existing, problem.matrix.largest_block
+        answers = problem.labelled.answers
+        nearest = np.full(len(scores), np.inf)  # the error of the score that would change the answer
+        for error in np.geomspace(10.0, 0.01, 31):
+            nearest[answers(scores - error, 0.0) != answers(scores + error, 0.0)] = error
+        order = rows[np.argsort(nearest[rows], kind="stable")]
+        pulls = answers(scores, 0.0)[order] != 0
+        pulling = order[pulls][:: 1 if strong else -1][: size - size // 8]
+        others = order[~pulls & (nearest[order] < 0.5)][: size - len(pulling)]
+        return np.sort(np.concatenate([pulling, others]))
+
+    def _choose(self, problem: KernelProblem, rng: np.random.Generator) -> Index:
+        """Rows that disagree with their score, or would after a small change of it: violators, free rows, neighbours.
+
+        Where these are too many, the worst and a sample of the others. The worst alone are one-sided: without the rows
+        that hold against them, w would swing from one side to the other.
+        """
+        rows, size = problem.existing, problem.matrix.largest_block
+        a, score = self.point.a, self.point.scores
+        weight = problem.labelled.gaps(a, score + _NEAR) + problem.labelled.gaps(a, score - _NEAR)
+        weight = (problem.p * weight)[rows]
+        some = np.flatnonzero(weight > 0)
+        if len(some) > size:
+            some = some[np.argsort(-weight[some], kind="stable")]
+            rest = rng.choice(some[size // 2 :], size - size // 2, replace=False)
+            some = np.concatenate([some[: size // 2], rest])
+        return rows[np.sort(some)]

@@ -1,0 +1,219 @@
+"""The dual on a block of rows whose kernel values are at hand, all other dual variables held fixed.
+
+Coordinate ascent first; where that crawls, proximal steps by Newton's method. `climb` does both in native code, with
+greedy steps for piecewise linear losses, and leaves large systems to LAPACK.
+
+For coordinate ascent a free bias is the limit of proximal steps, too: b is penalised for leaving its last value, which
+gives the kernel a constant `offset`, and each phase of work starts from the b of the one before.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .. import _core
+from ..problem.problem import Floats
+from .cache import Index
+from .journal import Journal
+from .newton import ProximalStep
+from .problem import Point, balanced
+
+_SWEEPS = 8
+_SLICE = 3e8  # multiplications of a native call, some tenths of a second: then there is something to tell
+
+
+class Block:
+    """Some rows of a point, and the best they can do."""
+
+    def __init__(self, point: Point, chosen: Index, journal: Journal, seed: int, in_order: bool = False) -> None:
+        """in_order: the rows of the block are visited as they stand in `chosen`, else it has an order of its own."""
+        problem = self.problem = point.problem
+        self.journal, self.seed, self._in_order = journal, seed, in_order
+        matrix = problem.matrix
+        chosen, self.K = (chosen, matrix.square(chosen)) if in_order else matrix.next_square(chosen)
+        self.chosen = chosen
+        self.labelled = problem.some(chosen)
+        self.p, self.a = problem.p[chosen], point.a[chosen].copy()
+        self.score = point.scores[chosen]
+        self.outside = float(problem.p @ point.a) - float(self.p @ self.a)  # of sum_i p_i a_i
+        self.b = point.b
+        self.visits, self.work = 0, 0.0
+        self._resting = False
+        self._hold = 1.0  # how much more than usual proximal steps are held back
+        self._begun = self.a.copy()
+        self._typical = max(float(matrix.diagonal[chosen].sum()) / max(1, len(chosen)), 1e-300)
+
+    def options(self, target: float) -> _core.Labelled.Options:
+        """Of native work until the gap is below target."""
+        ridge = 0.0 if self.K.dtype == np.float64 else 1e-7
+        options = _core.Labelled.Options(self.problem.free_bias, self.outside, self._typical, ridge)
+        options.target, options.floor = target / self.problem.lam, 1e-12 * self.problem.at_zero / self.problem.lam
+        options.budget, options.seed = _SLICE, self.seed
+        options.threads = self.problem.matrix.threads
+        return options
+
+    def climb(self, options: _core.Labelled.Options) -> str:
+        """Native work until it ends; why it has ended. "second order": Newton's method would be faster, but its systems
+        are large. "spent": the budget of this call is.
+        """
+        options.visits = max(0.0, self.journal.most_epochs * self.problem.m - self.visits)
+        # The watch has no name here: what it has caught holds on to the names of this call, for ever if that is one.
+        done = self.labelled.solve(
+            self.K, self.problem.offset, self.p, self.a, self.score, options, self.journal.watch()
+        )
+        self.visits += done["visits"]
+        self.work += done["work"]
+        self.b += done["shift"]
+        if done["error"] is not None:
+            raise done["error"]
+        self.journal.poll()
+        end: str = done["end"]
+        return end
+
+    @property
+    def excess(self) -> float:
+        """sum_i p_i a_i over all rows: what must vanish where the bias is free."""
+        return self.outside + float(self.p @ self.a)
+
+    def gap(self) -> float:
+        """What is left to gain on this block, at most."""
+        return self._gap_of(self.a, self.score)
+
+    def _gap_of(self, a: Floats, score: Floats) -> float:
+        left = float(self.p @ self.labelled.gaps(a, score))
+        excess = abs(self.outside + float(self.p @ a)) if self.problem.free_bias else 0.0
+        return self.problem.lam * (left + excess)
+
+    def solve(self, target: float, most: int = 1000, second_order: bool = True) -> None:
+        """Bring the gap below target, or to where it does not fall any more, by `most` rounds of sweeps, and by
+        Newton's method where they crawl.
+        """
+        if self.problem.is_piecewise_linear:
+            return self._solve_greedily(target, most, second_order)
+        self.solve_by_sweeps(target, most, second_order)
+
+    def solve_by_sweeps(self, target: float, most: int = 1000, second_order: bool = True) -> None:
+        """The same for any loss: slower than greedy steps, and of use where these end too early."""
+        best, stalled, before = np.inf, 0, np.inf
+        for _ in range(most):
+            self.sweep(target)
+            gap = self.gap()
+            forward = False
+            if second_order and self._crawls(gap, before, target):
+                forward = self.newton()
+                gap = self.gap()
+            before = gap
+            stalled = stalled + 1 if gap > 0.9 * best and not forward else 0
+            best = min(best, gap)
+            if self.visits >= self.journal.most_epochs * self.problem.m:
+                return
+            if gap <= target or stalled >= (3 if best < 1e-12 * self.problem.at_zero else 12):
+                return
+
+    def _solve_greedily(self, target: float, most: int, second_order: bool) -> None:
+        """The same by greedy steps, which cost as much as sweeps that move every row, at most."""
+        options, left = self.options(target), float(most * _SWEEPS) * len(self.a) ** 2
+        options.large_systems = second_order
+        while left > 0:
+            options.budget, before = min(left, _SLICE), self.work
+            more = self.step(options)
+            left -= self.work - before
+            if not more:
+                return
+
+    def step(self, options: _core.Labelled.Options) -> bool:
+        """A few tenths of a second of work, or a large system; whether there is more to do. After a system that was no
+        help it is the turn of first-order steps.
+        """
+        allowed = options.large_systems
+        options.large_systems = allowed and not self._resting
+        end, self._resting = self.climb(options), False
+        options.large_systems = allowed
+        if end == "second order":
+            self._resting, end = not self.newton(), "spent"
+        return end == "spent" and self.visits < self.journal.most_epochs * self.problem.m
+
+    @staticmethod
+    def _crawls(gap: float, before: float, target: float) -> bool:
+        """Whether a round that fell from one gap to the next would have to be followed by more than two like it."""
+        return gap * min(1.0, gap / before) ** 2 > target
+
+    def reached(self) -> Floats:
+        """The dual variables reached. Where the bias is free they must balance: what is left over is taken from rows
+        that are not at a bound, then from every change that has led to it.
+        """
+        if not self.problem.free_bias:
+            return self.a
+        q = np.maximum(self.p * self._typical, 1e-300)
+        softness = self.labelled.respond(self.p, self.a, self.score, q)[1]
+        every = balanced(np.append(self.a, self.outside), np.append(self.p, 1.0), np.flatnonzero(softness > 0))[:-1]
+        excess = self.outside + float(self.p @ every)
+        back = (every - self._begun) * np.sign(excess) > 0
+        mass = abs(float(self.p[back] @ (every - self._begun)[back]))
+        if mass > 0:
+            every[back] -= min(1.0, abs(excess) / mass) * (every - self._begun)[back]
+        return every
+
+    def sweep(self, target: float, sweeps: int = _SWEEPS) -> None:
+        """Visit every row some times, each time to the best value of its dual variable alone."""
+        offset = self._begin()
+        options = _core.SweepOptions()
+        self.seed += 1
+        options.sweeps, options.in_order = sweeps, self._in_order
+        options.target, options.seed = target / self.problem.lam, self.seed
+        options.threads = self.problem.matrix.threads
+        done = self.labelled.sweep(self.K, offset, self.p, self.a, self.score, options, self.journal.watch())
+        self.visits += done["visits"]
+        self._end(offset)
+        if done["error"] is not None:
+            raise done["error"]
+        self.journal.poll()
+
+    def _begin(self) -> float:
+        """The offset of the kernel; with a free bias a phase begins, and b moves from where it is."""
+        if not self.problem.free_bias:
+            return self.problem.offset
+        self.score += self._typical * self.excess
+        return self._typical
+
+    def _end(self, offset: float) -> None:
+        if self.problem.free_bias:
+            self.b += offset * self.excess
+
+    def times(self, x: Floats) -> Floats:
+        """The scores of x_i = p_i a_i, in float64."""
+        moving = np.flatnonzero(x)
+        product = np.zeros(len(x))
+        for i in range(0, len(moving), 256):
+            some = moving[i : i + 256]
+            product += x[some] @ self.K[some]
+            self.journal.poll()
+        return product + self.problem.offset * float(x.sum())
+
+    def newton(self) -> bool:
+        """A proximal step, kept if it is one forward; otherwise the next one is held back more. Whether the dual
+        objective has gained a share of what there is to gain: the gap itself may rise on the way.
+        """
+        q = np.maximum(self.p * self._typical, 1e-300)
+        answer, softness = self.labelled.respond(self.p, self.a, self.score, q)
+        left = (np.abs(answer - self.a) * q / self.p)[softness > 0]
+        # rho follows the gradient that is left on the free rows: they then stay free, whatever the rank of K.
+        rho = min(max(4 * float(left.mean()) if len(left) else np.inf, 1e-13 * self._typical), self._typical)
+        rho *= self._hold
+        step = ProximalStep(self, np.maximum(rho * self.p, 1e-300))
+        step.run()
+        self.visits += step.visits
+        a = self.labelled.feasible(step.x / self.p)
+        score = step.score + self.times(self.p * a - step.x)
+        gap, gain = self.gap(), self.problem.lam * self._gain(a, score)
+        if self._gap_of(a, score) >= gap and not gain > 0:
+            self._hold *= 10.0
+            return False
+        self._hold = max(1.0, self._hold / 3)
+        self.a, self.score, self.b = a, score, self.b + step.shift
+        return gain > 1e-3 * gap
+
+    def _gain(self, a: Floats, score: Floats) -> float:
+        """Of the dual objective, by new dual variables with their scores."""
+        conjugates = self.labelled.conjugates(a) - self.labelled.conjugates(self.a)
+        return -float(self.p @ conjugates) - float((self.p * (a - self.a)) @ (score + self.score)) / 2

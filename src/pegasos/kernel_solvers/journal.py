@@ -1,0 +1,171 @@
+"""The clock and the history of a kernel fit, and the model that its last line is about."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from threading import get_ident, main_thread
+
+import numpy as np
+
+from .. import _core
+from ..problem.problem import Floats
+from ..solvers.base import Fit, Memory, Stop
+from .certificate import Certificate
+from .problem import KernelProblem, Point
+
+_SILENCE = 1.0  # seconds
+_FLOOR = 1e-6  # of what rounding may be at worst: errors cancel, and more is to be had
+_SLACK = {False: 1e-14, True: 1e-5}  # by which a bound may be above f, in float64 and before float32 is looked at
+
+
+class Enough(Exception):
+    """Time is up, or another thread wants the work to end."""
+
+
+class Journal:
+    """The clock and the history of one fit; says when it is enough."""
+
+    def __init__(self, problem: KernelProblem, stop: Stop) -> None:
+        self._stop, self._problem = stop, problem
+        self.most_epochs = stop.max_epochs
+        self.tol = stop.tol * problem.at_zero
+        self.lines: list[tuple[float, int, float, float]] = []
+        self.converged = False
+        self.bound, self._known = 0.0, problem.zero_value  # no loss is negative; an objective that is reached
+        self.rounding = 0.0  # of float32 kernel values
+        self.point: Point | None = None  # of the last line, with its certificate
+        self.found: Certificate | None = None
+        self._coarse = False  # whether that comes from float32 kernel values
+        self.error: BaseException | None = None
+        self._told = self.seconds()  # when somebody was told something
+        problem.matrix.poll = self.poll
+
+    def poll(self) -> None:
+        """Between pieces of work: stop if it is time to, and tell those who listen that there still is somebody."""
+        if self._stop.report is not None and self.seconds() - self._told > _SILENCE and self._tell():
+            raise Enough
+        late = self._stop.max_time is not None and self.seconds() >= self._stop.max_time
+        if late or self._stop.halt[0]:
+            raise Enough
+
+    def seconds(self) -> float:
+        return time.perf_counter() - self._stop.began
+
+    def seconds_left(self) -> float:
+        return np.inf if self._stop.max_time is None else self._stop.max_time - self.seconds()
+
+    def watch(self) -> _core.Watch:
+        """For native work; it tells of signals and does not report."""
+        give_up = np.inf if self._stop.max_time is None else self._stop.max_time
+        return _core.Watch(
+            started=self.seconds(),
+            give_up=give_up,
+            polls_signals=get_ident() == main_thread().ident,
+            stop=self._stop.halt,
+            report=None,
+        )
+
+    def note(self, steps: int, point: Point, found: Certificate) -> bool:
+        """Write a line about a point, which becomes the model, and tell whoever listens. True when it is good enough,
+        nothing is left to gain but rounding errors, or the listener wants an end.
+        """
+        self.hold(steps, point, found)
+        return self._tell() or self.converged or self._at_the_floor(found)
+
+    def hold(self, steps: int, point: Point, found: Certificate) -> None:
+        """The same, without a word."""
+        self._believe(found)
+        bound = self.bound - found.above if self._problem.matrix.psd else np.nan
+        measure = found.objective - bound if self._problem.matrix.psd else found.disagreement
+        if self.lines and self.lines[-1][1] == steps:
+            self.lines.pop()
+        self.lines.append((self.seconds(), steps, found.objective, bound))
+        self.point, self.found, self._coarse = point, found, self._problem.matrix.is_coarse
+        self.converged = bool(measure <= self.tol)
+
+    def _believe(self, found: Certificate) -> None:
+        """The best bound so far. One above an objective that is known, that of zero to begin with, proves nothing but
+        that the kernel is no inner product.
+        """
+        if np.isfinite(found.objective + found.above):
+            self._known = min(self._known, found.objective + found.above)
+        low, most = found.dual - found.below, self._known * (1 + _SLACK[self._problem.matrix.is_coarse])
+        if self.bound < low <= most:
+            self.bound = low
+        if self.bound > most:
+            self.bound = 0.0
+
+    def _at_the_floor(self, found: Certificate) -> bool:
+        """Whether rounding alone is above tol, and there is next to nothing left to gain."""
+        left = found.objective - found.dual
+        return self._problem.matrix.psd and found.rounding > self.tol and left <= max(self.tol, _FLOOR * found.rounding)
+
+    def bears(self, error: float) -> bool:
+        """Whether the last line is good enough even if its bound is wrong by so much."""
+        return not self.lines[-1][2] - self.lines[-1][3] + error > self.tol
+
+    def doubt(self, error: float) -> None:
+        """Lower the last bound by an error that may be in it, and with it every line that said more. Only the last
+        point was looked at: its own bound counts, not the best of all.
+        """
+        assert self.found is not None
+        own = max(min(self.bound, self.found.dual - self.found.below), 0.0) - self.found.above - error
+        self._lower(own)
+        self.rounding = error
+        self.converged = bool(self.lines[-1][2] - self.lines[-1][3] <= self.tol)
+
+    def forget(self) -> None:
+        """Nothing is proven, except that no loss is negative, and nothing known but f(0)."""
+        self._lower(0.0)
+        self._known, self.converged = self._problem.zero_value, False
+
+    def _lower(self, bound: float) -> None:
+        self.bound = max(min(self.bound, bound), 0.0)
+        self.lines = [(*line[:3], float(min(line[3], bound))) for line in self.lines]
+
+    def close(self, error: Callable[[], float]) -> None:
+        """The last line counts what float32 kernel values have done, if nobody interrupts; then nothing is proven."""
+        if self.point is None or not self.point.a.any() or not self._problem.matrix.psd:
+            return
+        try:
+            if self._coarse and self.error is None:
+                self.doubt(error())
+        except KeyboardInterrupt as raised:
+            self.error = raised
+        if self._coarse and self.error is not None:
+            self.lines = [(*line[:3], np.nan) for line in self.lines]
+            self.converged, self.rounding = False, np.inf
+
+    def _tell(self) -> bool:
+        """Whether the listener has had enough; what it raises is kept until the model is safe."""
+        if self._stop.report is None:
+            return False
+        self._told = self.seconds()
+        # Until the first certificate: w = 0, and no loss is negative.
+        _, steps, objective, dual = self.lines[-1] if self.lines else (0.0, 0, self._problem.at_zero, 0.0)
+        try:
+            return bool(self._stop.report(self._told, steps, objective, dual, self.now))
+        except BaseException as raised:
+            self.error = raised
+            raise Enough from None
+
+    def now(self) -> Floats:
+        """The model of the last line: the coefficient of every row, and the bias."""
+        return np.zeros(self._problem.matrix.m + 1) if self.point is None else _coefficients(self.point)
+
+    def fit(self, steps: tuple[int, float], memory: Memory | None, otherwise: Point) -> Fit:
+        """The model of the last line: what is handed back is what was certified, or `otherwise` if nothing was. steps:
+        in all, and in epochs of this fit.
+        """
+        point = otherwise if self.point is None else self.point
+        history = np.array(self.lines, dtype=np.float64).reshape(-1, 4)
+        stopped = self.error is not None or bool(self._stop.halt[0])
+        rounding = self.rounding + (self.found.rounding if self.found is not None else 0.0)
+        return Fit(
+            _coefficients(point), *steps, history, self.converged, stopped, self.error, memory, rounding=rounding
+        )
+
+
+def _coefficients(point: Point) -> Floats:
+    return np.append(point.problem.p * point.a, point.bias)

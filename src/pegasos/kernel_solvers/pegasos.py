@@ -1,0 +1,179 @@
+"""Pegasos for kernels: Fig. 3 of the paper, with y_j inside its sum and the 1/(lam (t - 1)) of Fig. 1."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .. import _core, losses
+from ..problem.problem import Floats
+from ..solvers.base import Fit, Memory, Running, Start, Stop
+from ..solvers.pegasos import Pegasos
+from ..solvers.pegasos_options import steps_late
+from .certificate import sampled
+from .journal import Enough, Journal
+from .problem import KernelProblem, Point
+
+_PICKS = 256  # about so many picks have their kernel values computed together
+_RESERVE = 2.0  # times what the kernel values of a certificate should take: it writes them down
+
+
+class KernelPegasos:
+    """T steps of k rows. v_j is what row j has answered so far: w = sum_j v_j phi(x_j) / (lam t)."""
+
+    each: float  # seconds for a kernel value of the last steps, all included
+    noted: tuple[Point, ...]  # the points of the last certificate
+    certified: tuple[int, Floats, float, tuple[Point, ...]] | None  # the state it is of
+
+    def __init__(self, given: Pegasos) -> None:
+        self.given, self.k = given, int(given.k)
+
+    def solve(self, problem: KernelProblem, stop: Stop, start: Start, seed: int) -> Fit:
+        journal = Journal(problem, stop)
+        self.late = self._late(problem)
+        self._resume(problem, start)
+        try:
+            self._run(problem, stop, journal, seed, start.steps)
+            if self.given.T is None and journal.converged and not journal.bears(self._rounding(seed)):
+                journal.forget()
+                problem.matrix.sharpen()
+                if not self._note(problem, journal):  # there may be no step left
+                    self._run(problem, stop, journal, seed, start.steps)
+        except Enough:
+            if journal.error is None and not stop.halt[0]:  # out of time
+                self._back_to_certified(problem, journal)
+        except KeyboardInterrupt as error:
+            journal.error = error
+        journal.close(lambda: self._rounding(seed))
+        steps = (self.t, (self.t - start.steps) * self.k / problem.m)
+        reached = Point(problem, self._dual(problem), np.zeros_like(self.v), self.b)  # before the first certificate
+        return journal.fit(steps, self._memory(problem, stop), reached)
+
+    def _back_to_certified(self, problem: KernelProblem, journal: Journal) -> None:
+        """The model of the last certificate. Before the first one: zero, which has its certificate for free, unless a
+        warm start has left something that must not be lost; that gets its own, however long it takes.
+        """
+        if self.certified is not None:
+            self.t, self.v, self.b, self.noted = self.certified
+            return
+        if self.begun and self.v.any():
+            problem.matrix.poll = lambda: None
+        else:
+            self.t, self.v, self.b = self.begun, np.zeros_like(self.v), 0.0
+        self._note(problem, journal, journal.hold)
+
+    def _rounding(self, seed: int) -> float:
+        return sum(sampled(point, seed) for point in self.noted)
+
+    def w(self, problem: KernelProblem) -> Floats:
+        """The coefficient of every row in w."""
+        counted = self.t + self.late
+        return self.v / (problem.lam * counted) if counted else np.zeros_like(self.v)
+
+    def _dual(self, problem: KernelProblem) -> Floats:
+        """The same as dual variables, feasible or not."""
+        w = self.w(problem)
+        return np.divide(w, problem.p, out=np.zeros_like(w), where=problem.p > 0)
+
+    def _resume(self, problem: KernelProblem, start: Start) -> None:
+        self.t, self.b, self.v = start.steps, 0.0, np.zeros(problem.matrix.m)
+        self.begun = self.t
+        self.certified, self.noted, self.each = None, (), 0.0
+        memory = start.memory
+        if memory is not None and memory.dual is not None and self.t:
+            shares = memory.dual * problem.per_dual(memory.lam)
+            self.v = shares * (problem.lam * (self.t + self.late))
+            self.b = memory.running.b if memory.running is not None else 0.0
+
+    def _memory(self, problem: KernelProblem, stop: Stop) -> Memory | None:
+        if not stop.remember:
+            return None
+        unit = np.broadcast_to(problem.per_dual(problem.lam), self.v.shape)
+        dual = np.divide(self.w(problem), unit, out=np.zeros_like(self.v), where=unit > 0)
+        none = np.empty(0)
+        return Memory(dual, problem.lam, Running(none, 1.0, 0, self.b, none, 0.0, 0, none))
+
+    def _run(self, problem: KernelProblem, stop: Stop, journal: Journal, seed: int, begun: int) -> None:
+        epoch = problem.m / self.k
+        T = self.given.T
+        last = begun + (T if T is not None else math.ceil(min(stop.max_epochs * epoch, 2**62)))
+        epochs = 1.0
+        if self.t == last:  # max_epochs=0 asks what the start is worth
+            self._note(problem, journal)
+        while self.t < last:
+            until = last if T is not None else min(last, begun + math.ceil(epochs * epoch))
+            before = self.t
+            self._steps(problem, until, seed, journal)
+            if self.t == before or (self._note(problem, journal) and T is None):
+                return  # no time for more, or no need
+            if self.t == until:
+                epochs *= 2  # a certificate needs the scores of all rows, which cost more than an epoch early on
+
+    def _steps(self, problem: KernelProblem, until: int, seed: int, journal: Journal) -> None:
+        sampling = self.given.sampling
+        share = np.ones(len(self.v)) if sampling == "iid" or problem.weights.s is None else problem.weights.s
+        share = share * (problem.m / problem.weights.total) if share is problem.weights.s else share
+        options = _core.PegasosBlock(
+            problem.lam, self.t, self.k, self.late, problem.free_bias, self.b if problem.free_bias else 0.0
+        )
+        many = max(1, _PICKS // self.k)
+        while self.t < until:
+            journal.poll()
+            if not self._leaves_time(problem, journal):
+                return
+            began, before = journal.seconds(), problem.matrix.evaluations
+            count = min(many, until - self.t) * self.k
+            rows = _core.picks(
+                sampling, seed, problem.m, self.t * self.k, count, problem.weights.listed, problem.weights.s, self.k
+            )
+            support = np.flatnonzero(self.v)
+            sums = problem.matrix.cross(rows, support, self.v[support]) + problem.offset * float(self.v.sum())
+            K = problem.matrix.picked(rows)
+            v = problem.some(rows).pegasos(K, problem.offset, share[rows], sums, options)
+            np.add.at(self.v, rows, v)
+            self.t, self.b = options.t, options.b
+            self.each = (journal.seconds() - began) / (problem.matrix.evaluations - before)
+
+    def _leaves_time(self, problem: KernelProblem, journal: Journal) -> bool:
+        """Whether after a few more steps there is still time for a certificate."""
+        support = np.flatnonzero(self.v)
+        new = len(support) - int(problem.matrix.cache.knows(support).sum())
+        values = float(problem.matrix.m) * (new + _PICKS)
+        return bool(journal.seconds_left() > _RESERVE * values * self.each)
+
+    def _note(self, problem: KernelProblem, journal: Journal, note: Callable[..., Any] | None = None) -> bool:
+        """f of w, and the dual value of its coefficients, clipped to what is feasible."""
+        mine = self._dual(problem)
+        dual = Point.clipped(problem, mine)
+        rows = np.flatnonzero(mine)
+        both = problem.p[rows, None] * np.column_stack([mine[rows], dual[rows]])
+        g, bound = np.ascontiguousarray(problem.matrix.times(rows, both).T)
+        other = Point(problem, dual, bound, self.b, terms=len(rows))
+        point, found = Point(problem, mine, g, self.b, terms=len(rows)).certified(other)
+        self.noted = (point, other)
+        self.certified = (self.t, self.v.copy(), self.b, self.noted)
+        return bool((note or journal.note)(self.t, point, found))
+
+    @staticmethod
+    def _late(problem: KernelProblem) -> float:
+        """Step 1 takes w to slope / lam: with an unbounded slope steps begin at 1 + L R^2 / lam."""
+        loss = losses.NAMED[problem.loss]
+        if loss.bounded_slope:
+            return 0.0
+        reach = float(problem.matrix.diagonal.max()) + float(problem.bias != "none")
+        return steps_late(loss.smoothness * problem.largest_share, reach, problem.lam)
+
+
+def refusals(given: Pegasos) -> None:
+    """Options that need w itself, which a kernel does not have."""
+    usual = Pegasos()
+    for name in ("step", "projection", "start", "output", "advance"):
+        value = getattr(given, name)
+        if isinstance(value, np.ndarray) or value != getattr(usual, name):
+            raise ValueError(
+                f"solver=Pegasos({name}={value!r}) is for linear models: with a kernel w is never written down. Leave "
+                f"{name}={getattr(usual, name)!r}, or use PegasosClassifier."
+            )

@@ -1,0 +1,187 @@
+"""What the kernel solvers share: the problem, a dual point with its scores, and the certificate."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from .. import _core, losses
+from ..estimators.pairs import pairs_of
+from ..problem.problem import Floats, Problem, Weights
+from .cache import Index
+from .certificate import Certificate, rounding
+from .matrix import KernelMatrix
+
+
+@dataclass(frozen=True)
+class KernelProblem(Problem):
+    """f(w) = lam/2 ||w||^2 + sum_i s_i loss(<w, phi(x_i)>, y_i) / sum_i s_i with <phi(x), phi(z)> = k(x, z).
+
+    w = sum_i p_i a_i phi(x_i), p_i = s_i / (lam sum_i s_i): only a is ever written down.
+    """
+
+    matrix: KernelMatrix = field(kw_only=True)
+    scale: float = 1.0  # of all p; above 1 where a sample stands for all rows
+    in_pairs: int = 0  # the number of classes where each is fitted against each other one, not against the rest
+
+    @cached_property
+    def y(self) -> Floats:
+        """Numbers, or 1 for class `positive` and -1 for the others."""
+        if self.is_regression:
+            return np.asarray(self.labels, dtype=np.float64)
+        return np.where(self.labels == self.positive, 1.0, -1.0)
+
+    @cached_property
+    def labelled(self) -> _core.Labelled:
+        return _core.Labelled(self.loss, self.parameter, self.y)
+
+    def some(self, chosen: Index) -> _core.Labelled:
+        """Loss and labels of some rows."""
+        return _core.Labelled(self.loss, self.parameter, self.y[chosen])
+
+    @cached_property
+    def p(self) -> Floats:
+        each = self.per_dual(self.lam)
+        return np.full(self.matrix.m, self.scale * each) if isinstance(each, float) else self.scale * each
+
+    @cached_property
+    def existing(self) -> Index:
+        """The rows of positive weight."""
+        listed = self.weights.listed
+        return np.arange(self.matrix.m) if listed is None else listed.astype(np.intp)
+
+    def best_constants(self) -> Floats:
+        """As for any problem; of every pair where there are pairs."""
+        if not self.in_pairs:
+            return super().best_constants()
+        s = np.ones(self.matrix.m) if self.weights.s is None else self.weights.s
+        found = np.zeros(len(pairs_of(self.in_pairs)))
+        for i, pair in enumerate(pairs_of(self.in_pairs)):
+            mine = np.where(np.isin(self.labels, pair), s, 0.0)
+            if mine.any():
+                part = replace(self, weights=Weights.of(mine, len(mine)), positive=pair[1])
+                found[i] = part.native().best_constant()
+        return found
+
+    @cached_property
+    def zero_value(self) -> float:
+        """f(0), which no lower bound of f exceeds; `at_zero` may be that of a constant."""
+        if not self.is_regression:
+            return self.at_zero
+        return float((self.lam * self.p) @ self.labelled.values(np.zeros(self.matrix.m)))
+
+    @property
+    def is_piecewise_linear(self) -> bool:
+        """Whether the slope of the loss jumps, and does nothing else."""
+        return bool(np.isinf(losses.NAMED[self.loss].smoothness))
+
+    @property
+    def offset(self) -> float:
+        """The bias feature, squared."""
+        return float(self.bias == "regularized")
+
+
+@dataclass(frozen=True)
+class Point:
+    """Dual variables of all rows, and the scores they lead to: g = K (p a), without the bias."""
+
+    problem: KernelProblem
+    a: Floats
+    g: Floats
+    b: float = 0.0  # of a free bias
+    stirred: Floats | None = None  # the sizes of all changes of p a that g is the sum of; None: p a itself, at once
+    terms: int = 0  # the longest chain of additions in g
+    summed: float | None = None  # a penalised bias that native code has summed up, in its own order
+
+    @classmethod
+    def zero(cls, problem: KernelProblem) -> Point:
+        """Where every fit starts."""
+        a, g, stirred = np.zeros((3, problem.matrix.m))
+        return cls(problem, a, g, stirred=stirred)
+
+    @classmethod
+    def of(cls, problem: KernelProblem, a: Floats, b: float = 0.0) -> Point:
+        """A feasible point near a, its scores summed up anew."""
+        a = cls.clipped(problem, a)
+        return cls.zero(problem).moved(np.flatnonzero(a), a[a != 0], b)
+
+    @staticmethod
+    def clipped(problem: KernelProblem, a: Floats) -> Floats:
+        """a made feasible: clipped, and balanced where the bias is free."""
+        a = problem.labelled.feasible(a)
+        a[problem.p == 0] = 0.0
+        return balanced(a, problem.p) if problem.free_bias else a
+
+    def moved(self, chosen: Index, change: Floats, b: float | None = None) -> Point:
+        """The point after some dual variables have changed by so much."""
+        a, g, stirred, step = self.a.copy(), self.g, self._stirred.copy(), self.problem.p[chosen] * change
+        a[chosen] += change
+        stirred[chosen] += np.abs(step)
+        if len(chosen):
+            g = g + self.problem.matrix.times(chosen, step)[:, 0]
+        terms = max(self.terms, len(chosen)) + 2
+        return replace(self, a=a, g=g, b=self.b if b is None else b, stirred=stirred, terms=terms, summed=None)
+
+    @property
+    def _stirred(self) -> Floats:
+        return np.abs(self.problem.p * self.a) if self.stirred is None else self.stirred
+
+    def settled(self) -> Point:
+        """The same with scores summed up anew, if they are the sum of so many changes that their rounding shows."""
+        if self._stirred.sum() > 4 * float(np.abs(self.problem.p * self.a).sum()) and not self.problem.matrix.is_coarse:
+            return self.of(self.problem, self.a, self.b)
+        return self
+
+    @property
+    def bias(self) -> float:
+        """b; where it is part of w, the sum of the contributions to the constant feature."""
+        if self.problem.free_bias:
+            return self.b
+        return float(self.problem.p @ self.a) * self.problem.offset if self.summed is None else self.summed
+
+    @property
+    def scores(self) -> Floats:
+        return self.g + self.bias
+
+    def certified(self, dual: Point | None = None) -> tuple[Point, Certificate]:
+        """With the best b, and the certificate of exactly that. dual: another point, if the bound is to come from it,
+        as it must if the dual variables here are not feasible.
+        """
+        problem, point, s = self.problem, self, self.problem.p * self.problem.lam
+        if problem.free_bias:
+            point = replace(self, b=problem.labelled.best_bias(self.g, s, self.b))
+        objective = point._square() / 2 + float(s @ problem.labelled.values(point.scores))
+        above, below = rounding(point)
+        feasible = point if dual is None else dual
+        if dual is not None:
+            below = rounding(dual)[1]
+        bound = -float(s @ problem.labelled.conjugates(feasible.a)) - feasible._square() / 2
+        found = Certificate(objective, bound if problem.matrix.psd else np.nan, feasible.disagreement(), above, below)
+        return point, found
+
+    def _square(self) -> float:
+        """lam ||w||^2."""
+        own = 0.0 if self.problem.free_bias else self.bias * self.bias  # a power would raise
+        return self.problem.lam * (float((self.problem.p * self.a) @ self.g) + own)
+
+    def disagreement(self) -> float:
+        """sum_i s_i (loss_i + loss*(-a_i) + a_i score_i) / S: the gap, and zero at a stationary point of any kernel."""
+        problem = self.problem
+        return float(problem.lam * (problem.p @ problem.labelled.gaps(self.a, self.scores)))
+
+
+def balanced(a: Floats, p: Floats, among: Any = slice(None)) -> Floats:
+    """a with sum_i p_i a_i = 0: the side that outweighs the other, among some rows, moves towards zero."""
+    a = a.copy()
+    for _ in range(2):  # twice: the first leaves a rounding error, relative to what there was
+        excess = float(p @ a)
+        side = np.zeros(len(a), bool)
+        side[among] = True
+        side &= a * excess > 0
+        mass = float(np.abs(p[side] @ a[side]))
+        if mass > 0:
+            a[side] *= max(0.0, 1.0 - abs(excess) / mass)
+    return a

@@ -1,0 +1,112 @@
+"""The costs of a joint loss, checked, and what follows from them and the shares of the classes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import losses
+
+Floats = NDArray[np.float64]
+
+_AT_ONCE = 64  # classes: between them Ctrl-C is heard
+
+
+def costs_of(estimator: Any, classes: NDArray[Any]) -> Floats | None:
+    """What each answer costs, for the losses that train all classes together; None for the others."""
+    given, loss, bias = estimator.costs, estimator.loss, estimator.bias
+    if given is not None and loss != "multiclass_hinge":
+        raise ValueError(f"costs are for loss='multiclass_hinge'; with loss={loss!r} set costs=None.")
+    if not isinstance(loss, str) or loss not in losses.JOINT:
+        return None
+    if bias not in ("regularized", "free", "none"):
+        raise ValueError(
+            f"bias={bias!r} is for one vector of weights; with loss={loss!r}, which has one a class, use "
+            "bias='regularized', 'free' or 'none'."
+        )
+    if given is None:
+        return 1.0 - np.eye(len(classes))
+    if isinstance(given, Mapping):
+        given = _of_pairs(given, classes)
+    elif hasattr(given, "columns") and hasattr(given, "index"):
+        given = _of_frame(given, classes)
+    return _checked(given, len(classes))
+
+
+def _of_pairs(given: Mapping[Any, Any], classes: NDArray[Any]) -> Any:
+    """Pairs that are not named cost 1; those of a class that is not here (a fold without a rare one) are left out."""
+    place = {label: i for i, label in enumerate(classes.tolist())}
+    costs = (1.0 - np.eye(len(classes))).astype(object)
+    for pair, cost in given.items():
+        if not isinstance(pair, tuple) or len(pair) != 2:
+            raise ValueError(f"a dict of costs has pairs (right class, answer) as keys, got {pair!r}.")
+        right, answer = (label.item() if isinstance(label, np.generic) else label for label in pair)
+        if right in place and answer in place:
+            costs[place[right], place[answer]] = cost
+    return costs
+
+
+def _of_frame(given: Any, classes: NDArray[Any]) -> Any:
+    """The lines and columns of the classes that are here, by name."""
+    for side, names in (("index", given.index), ("columns", given.columns)):
+        missing = [label for label in classes.tolist() if label not in names]
+        if missing:
+            raise ValueError(
+                f"the {side} of the frame of costs lacks the class {missing[0]!r}: it names {list(names)!r}."
+            )
+        if not names.is_unique:
+            raise ValueError(f"the {side} of the frame of costs names a class twice: {list(names)!r}.")
+    return given.loc[classes.tolist(), classes.tolist()]
+
+
+def _checked(given: Any, n_classes: int) -> Floats:
+    try:
+        if np.iscomplexobj(np.asarray(given)):
+            raise TypeError
+        costs = np.array(given, dtype=np.float64, order="C")
+    except (TypeError, ValueError):
+        raise ValueError(f"costs must be {n_classes} x {n_classes} numbers, one line for each class.") from None
+    if costs.shape != (n_classes, n_classes):
+        raise ValueError(
+            f"costs must have one line and one column for each of the {n_classes} classes, in the order of classes_; "
+            f"got shape {costs.shape}."
+        )
+    bad = np.argwhere(~np.isfinite(costs) | (costs < 0))
+    if len(bad):
+        y, r = bad[0]
+        raise ValueError(f"costs[{y}, {r}] = {costs[y, r]:g} must be a finite number >= 0.")
+    wrong = np.flatnonzero(np.diag(costs))
+    if len(wrong):
+        y = wrong[0]
+        raise ValueError(f"costs[{y}, {y}] = {costs[y, y]:g} must be 0: the right answer costs nothing.")
+    return costs
+
+
+def joint_value_at_zero(loss: str, costs: Floats, shares: Floats) -> float:
+    """The mean loss of the zero model."""
+    total, K = 0.0, len(costs)
+    for first in range(0, K, _AT_ONCE):
+        y = np.arange(first, min(first + _AT_ONCE, K), dtype=np.int32)
+        total += float(losses.JOINT[loss].value(np.zeros((len(y), K)), y, costs) @ shares[y])
+    return total
+
+
+def good_joint_constant(loss: str, costs: Floats, shares: Floats) -> float:
+    """The mean loss of constant scores: the best of all for "multinomial", the entropy of the classes.
+
+    For the hinge the best of a few, which is the best of all where every mistake costs the same: all scores alike, or
+    one class ahead by what its own mistakes cost. The best of all would be a linear program of K^2 lines.
+    """
+    if loss == "multinomial":
+        return float(-shares[shares > 0] @ np.log(shares[shares > 0]))
+    most = costs.max(axis=1)
+    best = float(shares @ most)
+    for first in range(0, len(costs), _AT_ONCE):
+        ahead = np.arange(first, min(first + _AT_ONCE, len(costs)))
+        values = np.maximum(costs[:, ahead] + most[ahead], most[:, None])
+        values[ahead, ahead - first] = 0.0  # of its own rows none is a mistake
+        best = min(best, float((shares @ values).min()))
+    return best

@@ -1,0 +1,126 @@
+"""The base of a user's own loss, and the questions it is asked before it is trusted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..rules import Number, OrNone
+
+Floats = NDArray[np.float64]
+
+
+class Loss:
+    """Base of a loss of your own, for ``loss=MyLoss()``.
+
+    Derive from it and write `value` and `slope`. Both get an array of scores and an array of labels, the rows of one
+    step, and return an array; y is -1 or 1 for `PegasosClassifier`, a number for `PegasosRegressor`. The loss must be
+    convex in the score and not negative. Before the first step it is tried at a few hundred points, and an error shows
+    one at which `slope` is not a sub-gradient of `value`.
+
+    Such a loss is trained by `Pegasos`, which calls it once for each step: the larger k, the less the calls matter.
+
+    Attributes
+    ----------
+    smoothness : float or None, default=None
+        How fast the slope can change with the score. Set it where the slope is not bounded, 2 for (score - y)^2 for
+        example: steps then begin small enough not to explode.
+
+    Notes
+    -----
+    A third method, ``conjugate(a, y)``, is optional: the supremum of ``-a s - value(s, y)`` over all scores s, infinite
+    where there is none. With it a fit is certified, and stops at `tol`. Without it `gap_` is NaN, and the fit stops
+    after `max_epochs` or the solver's T.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pegasos import Loss, PegasosRegressor
+    >>> class Pinball(Loss):
+    ...     def value(self, scores, y):
+    ...         return np.maximum(0.9 * (y - scores), 0.1 * (scores - y))
+    ...
+    ...     def slope(self, scores, y):
+    ...         return np.where(scores < y, -0.9, 0.1)
+    >>> X, y = np.ones((100, 1)), np.arange(100.0)
+    >>> model = PegasosRegressor(lam=1e-6, loss=Pinball(), bias="none", max_epochs=200, random_state=0).fit(X, y)
+    >>> bool(abs(model.predict(X[:1])[0] - 90) < 5)  # nine tenths lie below
+    True
+    """
+
+    smoothness: float | None = None
+    conjugate: Any = None
+
+    def value(self, scores: Floats, y: Floats) -> Floats:
+        """The loss of each row."""
+        raise NotImplementedError(f"{type(self).__name__} needs a method value(scores, y).")
+
+    def slope(self, scores: Floats, y: Floats) -> Floats:
+        """The derivative of each row's loss with respect to its score; any sub-gradient where there is none."""
+        raise NotImplementedError(f"{type(self).__name__} needs a method slope(scores, y).")
+
+
+def call(loss: Loss, method: str, x: Floats, y: Floats) -> Floats:
+    """value, slope or conjugate of rows, with the shape and type checked."""
+    return _asked(loss, method, x, y)[0]
+
+
+def _asked(loss: Loss, method: str, x: Floats, y: Floats) -> tuple[Floats, float]:
+    """What a method returns, and the rounding of the type that it is in. It cannot write to what it is given."""
+    x, y = x.view(), y.view()
+    x.flags.writeable = y.flags.writeable = False
+    found = np.asarray(getattr(loss, method)(x, y))
+    if found.shape != x.shape or found.dtype.kind not in "fiub":
+        raise ValueError(
+            f"{type(loss).__name__}.{method} must return one number for each of the {len(x)} rows it is given, got "
+            f"{found.dtype} of shape {found.shape}."
+        )
+    numbers = found.astype(np.float64)
+    if np.isnan(numbers).any() or (method != "conjugate" and np.isinf(numbers).any()):
+        i = int(np.flatnonzero(~np.isfinite(numbers))[0])
+        raise ValueError(f"{type(loss).__name__}.{method} is {numbers[i]} at {x[i]:.6g} for y = {y[i]:.6g}.")
+    return numbers, float(np.finfo(found.dtype).eps) if found.dtype.kind == "f" else 0.0
+
+
+def check_loss(loss: Loss, labels: Floats) -> None:
+    """Raise ValueError with a counter-example where slope is no sub-gradient of value, or conjugate no conjugate."""
+    name = type(loss).__name__
+    said = OrNone(Number(0.0, above=True)).objection(loss.smoothness)
+    if said is not None:
+        raise ValueError(f"{name}.smoothness {said}, got {loss.smoothness!r}.")
+    rng = np.random.default_rng(0)
+    y = rng.choice(labels, 400)
+    reach = np.array([0.1, 1.0, 10.0, 3.0 * float(labels.std())])[np.arange(400) % 4]
+    s, u = y + reach * rng.standard_normal(400), y + reach * rng.standard_normal(400)
+    s[:40], u[40:80] = 0.0, y[40:80]  # places where many losses have their corner
+    (value, of_value), (slope, of_slope) = _asked(loss, "value", s, y), _asked(loss, "slope", s, y)
+    other = call(loss, "value", u, y)
+    line = value + slope * (u - s)
+    # Scores near y lose digits of y itself in a type of few digits.
+    size = 1.0 + np.abs(value) + np.abs(slope) * (np.abs(u) + np.abs(s) + np.abs(y))
+    slack = np.maximum(1e-7 * (1.0 + np.abs(line)), 8 * max(of_value, of_slope) * size)
+    i = int(np.argmax(line - other - slack))
+    if line[i] > other[i] + slack[i]:
+        raise ValueError(
+            f"{name}.slope is not a sub-gradient of {name}.value. For y = {y[i]:.6g}: value({s[i]:.6g}) = "
+            f"{value[i]:.6g} and slope({s[i]:.6g}) = {slope[i]:.6g} put the line at {line[i]:.6g} in {u[i]:.6g}, above "
+            f"value({u[i]:.6g}) = {other[i]:.6g}. slope must be the derivative of value with respect to the score, "
+            "not its negative, and value must be convex."
+        )
+    if (value < 0).any():
+        i = int(np.argmin(value))
+        raise ValueError(f"{name}.value must not be negative; it is {value[i]:.6g} at {s[i]:.6g} for y = {y[i]:.6g}.")
+    if loss.conjugate is None:
+        return
+    a = -slope
+    found, of_found = _asked(loss, "conjugate", a, y)
+    part = max(1e-6, 8 * max(of_value, of_slope, of_found))
+    wrong = np.abs(value + found + a * s) > part * (1.0 + np.abs(value) + np.abs(a * s) + np.abs(a * y))
+    if wrong.any():
+        i = int(np.flatnonzero(wrong)[0])
+        raise ValueError(
+            f"{name}.conjugate is wrong. For y = {y[i]:.6g}, at a = -slope({s[i]:.6g}) = {a[i]:.6g} it must be "
+            f"-a s - value(s) = {-a[i] * s[i] - value[i]:.6g}, got {found[i]:.6g}."
+        )

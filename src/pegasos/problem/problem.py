@@ -1,0 +1,154 @@
+"""What is to be minimised. How, belongs to the solver."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import _core, losses
+from ..losses.costs import good_joint_constant, joint_value_at_zero
+from ..losses.own import Loss, call
+from .weights import Weights as Weights
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Problem:
+    """f(w) = lam/2 ||w||^2 + sum_i s_i loss(<w, x_i>, y_i) / sum_i s_i.
+
+    For classes, y_i is 1 for class `positive` and -1 for the others, or the code itself where the loss is joint: w then
+    holds one vector a class.
+    """
+
+    rows: _core.Rows
+    labels: NDArray[Any]  # int32 class codes, or the float64 numbers of a regression
+    weights: Weights
+    lam: float
+    loss: Any  # a name, or a Loss of the user's own
+    bias: str
+    positive: int = 1
+    parameter: float = 0.0  # of the loss
+    costs: Floats | None = None  # of a joint loss: (n_classes, n_classes), read by multiclass_hinge
+    centre: float = 0.0  # already taken from the numbers of a regression; models have it in their bias
+
+    @property
+    def m(self) -> int:
+        return self.weights.m
+
+    @property
+    def width(self) -> int:
+        """Scores, and dual variables, of a row."""
+        return 1 if self.costs is None else len(self.costs)
+
+    @property
+    def n_weights(self) -> int:
+        return self.dim * self.width
+
+    @property
+    def n_duals(self) -> int:
+        return int(self.rows.shape[0]) * self.width
+
+    def models(self, weights: list[Floats]) -> Floats:
+        """One model a line, the bias last. A joint loss has one vector, the classes of a feature side by side."""
+        if self.costs is not None:
+            return weights[0].reshape(self.dim, self.width).T
+        models = np.stack(weights)
+        models[:, -1] += self.centre
+        return models
+
+    def vectors(self, models: Floats) -> list[Floats]:
+        """The inverse of `models`."""
+        return list(models) if self.costs is None else [np.ascontiguousarray(models.T).ravel()]
+
+    def per_dual(self, lam: float) -> Floats | float:
+        """What a dual variable of 1 contributes to w, per unit of the row."""
+        s = 1.0 if self.weights.s is None else np.repeat(self.weights.s, self.width)
+        return s / (lam * self.weights.total)
+
+    @property
+    def free_bias(self) -> bool:
+        """Whether b is not penalised."""
+        return self.bias in ("free", "batch", "search")
+
+    @property
+    def dim(self) -> int:
+        """Features and one more, for the bias."""
+        return int(self.rows.shape[1]) + 1
+
+    @property
+    def is_regression(self) -> bool:
+        return self.labels.dtype.kind == "f"
+
+    @cached_property
+    def at_zero(self) -> float:
+        """The yardstick of tol: f(0), or in regression the mean loss of the best constant, if a constant is allowed."""
+        if isinstance(self.loss, Loss):
+            values = call(self.loss, "value", np.zeros(self.rows.shape[0]), self.numbers())
+            return float(np.average(values, weights=self.weights.s))
+        if self.costs is not None:
+            return joint_value_at_zero(self.loss, self.costs, self.class_shares())
+        if not self.is_regression:
+            return float(losses.CLASSIFICATION[self.loss].value(np.zeros(1), np.ones(1))[0])
+        zero: float = self.native().objective(np.zeros(self.dim))
+        constant: float = zero if self.bias == "none" else self.native().best_constant()
+        return constant or zero
+
+    def best_constants(self) -> Floats:
+        """The mean loss of the best constant score, for each class against the rest; one number for two classes."""
+        if isinstance(self.loss, Loss):
+            return np.array([self.at_zero])
+        if self.costs is not None:
+            return np.array([good_joint_constant(self.loss, self.costs, self.class_shares())])
+        if self.is_regression:
+            return np.array([self.native().best_constant()])
+        n_classes = int(self.labels.max()) + 1
+        each = [1] if n_classes <= 2 else range(n_classes)
+        return np.array([replace(self, positive=k).native().best_constant() for k in each])
+
+    def class_shares(self) -> Floats:
+        """The part of the weight that each class has."""
+        return np.bincount(self.labels, weights=self.weights.s, minlength=self.width) / self.weights.total
+
+    def numbers(self) -> Floats:
+        """The labels as losses of one score read them."""
+        return self.labels if self.is_regression else np.where(self.labels == self.positive, 1.0, -1.0)
+
+    def native(self) -> _core.Problem:
+        return _core.Problem(
+            self.rows,
+            bias=float(self.bias == "regularized"),
+            free_bias=self.free_bias,
+            codes=None if self.is_regression else self.labels,
+            numbers=self.labels if self.is_regression else None,
+            positive=self.positive,
+            s=self.weights.s,
+            listed=self.weights.listed,
+            total=self.weights.total,
+            lam=self.lam,
+            loss=self.loss,
+            parameter=self.parameter,
+            costs=self.costs,
+        )
+
+    @property
+    def largest_share(self) -> float:
+        """The largest weight, relative to the mean."""
+        return 1.0 if self.weights.s is None else float(self.weights.s.max()) * self.m / self.weights.total
+
+    def check_scale(self) -> None:
+        """Refuse rows so long that w itself could overflow: ||w|| <= R / lam times the largest share of a row."""
+        with np.errstate(over="ignore"):
+            reach = np.float64(self.largest_share) ** 2 / self.lam
+            if np.isfinite(self.rows.norm2_bound * reach):
+                return
+            largest = self.rows.largest_norm2()
+            if not np.isfinite(largest * reach):
+                raise ValueError(
+                    f"the largest squared norm of a row, {largest:.3g}, divided by lam = {self.lam:g} overflows. "
+                    "Scale the features down, e.g. with StandardScaler, or raise lam."
+                )

@@ -1,0 +1,108 @@
+"""The numbers of a regression: relative to their median where the bias is free, and refused where they overflow."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import assert_all_finite
+
+from .. import _core, losses
+from ..caller import user_level
+from ..losses.own import Loss
+from ..solvers.base import Fit, Stop
+from .problem import Floats, Problem
+
+_FAR = 10  # times the loss of the best constant at zero: numbers far from it, for their spread
+
+
+def median(y: Floats, s: Floats | None) -> float:
+    """The lower median of y with weights s: one of the numbers, so that differences from those near it are exact."""
+    order = np.argsort(y, kind="stable")
+    if s is None:
+        return float(y[order[(len(y) - 1) // 2]])
+    below = np.cumsum(s[order])
+    return float(y[order[min(np.searchsorted(below, below[-1] / 2), len(y) - 1)]])
+
+
+def assert_numbers(y: NDArray[Any]) -> Floats:
+    """y as finite numbers; scikit-learn's own check comes with one of X."""
+    try:
+        numbers = np.asarray(y, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError("y must be numbers to predict; for classes use a classifier.") from None
+    assert_all_finite(numbers, input_name="y")
+    return numbers
+
+
+def minus(y: Floats, centre: float) -> Floats:
+    """y - centre, the same array where that changes nothing; `check_targets` looks at what overflows."""
+    with np.errstate(over="ignore"):
+        return y - centre if centre else y
+
+
+def check_targets(problem: Problem) -> None:
+    """Refuse numbers so large that losses overflow; the zero model has the largest that a fit should ever see."""
+    if isinstance(problem.loss, Loss):
+        return  # its own values are looked at wherever it is called
+    y, s = problem.labels, problem.weights.s
+    with np.errstate(over="ignore", invalid="ignore"):
+        zeros = np.zeros_like(y)
+        each = losses.REGRESSION[problem.loss].value(zeros, y, problem.parameter)
+        if np.isfinite(each.sum() if s is None else each[s > 0] @ s[s > 0]):
+            return
+    row = int(np.argmax(np.abs(y) if s is None else np.where(s > 0, np.abs(y), 0.0)))
+    raise ValueError(
+        f"y is too large in row {row}: with numbers like {y[row] + problem.centre:.3g} the loss "
+        f"{problem.loss!r} overflows. Scale y down, e.g. with TransformedTargetRegressor and a StandardScaler."
+    )
+
+
+def warn_far_from_zero(problem: Problem, least: float) -> None:
+    """Say so where a mere constant beats any model, all of which cost `least` at least, because its bias is penalised,
+    or by default not there, and y far from zero.
+    """
+    if problem.free_bias or isinstance(problem.loss, Loss) or not np.isfinite(least):
+        return
+    constant = problem.native().best_constant()
+    values = losses.REGRESSION[problem.loss].value(np.zeros_like(problem.labels), problem.labels, problem.parameter)
+    zero = float(np.average(values, weights=problem.weights.s))
+    if zero <= _FAR * constant or least <= 2 * constant + zero / 10:
+        return
+    middle = median(problem.labels, problem.weights.s)
+    warnings.warn(
+        f"no model is as good as a mere constant: the minimum is at least {least:.3g}, the median of y, "
+        f"{middle:.4g}, without a penalty has {constant:.3g}. y is far from zero for bias={problem.bias!r}. Use "
+        "bias='free', which does not penalise b, or centre y (TransformedTargetRegressor).",
+        stacklevel=user_level(),
+    )
+
+
+def with_rounded_bias(problem: Problem, fit: Fit, stop: Stop) -> Fit:
+    """The fit with the bias that is left of it in centre + b, which rounds, and the objective of that.
+
+    Far from zero the digits of b that are lost may matter.
+    """
+    b = (problem.centre + fit.w[-1]) - problem.centre
+    if b == fit.w[-1]:
+        return fit
+    w = fit.w.copy()
+    w[-1] = b
+    memory = fit.memory
+    if memory is not None and memory.running is not None:
+        memory = replace(memory, running=replace(memory.running, out=w.copy()))
+    fit = replace(fit, w=w, memory=memory)
+    if not len(fit.history):
+        return fit
+    scores = _core.scores(problem.rows, w[None, :])[:, 0]
+    values = losses.REGRESSION[problem.loss].value(scores, problem.labels, problem.parameter)
+    f = problem.lam / 2 * float(w[:-1] @ w[:-1]) + float(np.average(values, weights=problem.weights.s))
+    if abs(f - fit.objective) <= 1e-13 * abs(f):  # the order of the sum alone does as much
+        return fit
+    history = fit.history.copy()
+    history[-1, 2:] = f, min(f, fit.dual_objective)
+    enough = stop.tol * problem.at_zero
+    return replace(fit, history=history, converged=bool(history[-1, 2] - history[-1, 3] <= enough))

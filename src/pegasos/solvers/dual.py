@@ -1,0 +1,115 @@
+"""SDCA and Auto: solvers that climb the dual."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from .. import _core
+from ..losses.own import Loss
+from ..problem.problem import Problem
+from ..rules import Flag, OneOf, Rule, check
+from .base import Fit, Memory, Start, Stop
+
+
+class DualSolver(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type hints
+    """What the dual solvers share."""
+
+    _rules: ClassVar[dict[str, Rule]]
+    _pegasos_first = False
+    _second_order = False
+    sampling: Literal["blocks", "permutation"] = "blocks"
+    polish = False
+
+    def check(self, problem: Problem, stop: Stop) -> None:
+        """Refuse what cannot work, before anything runs."""
+        check(self._rules, self)
+        if isinstance(problem.loss, Loss):
+            raise ValueError(
+                f"{type(self).__name__} climbs the dual of the built-in losses; a loss of your own needs "
+                "solver='pegasos' or a Pegasos object."
+            )
+        if problem.bias in ("batch", "search") and problem.loss != "hinge":
+            raise ValueError(f"bias={problem.bias!r} is for the hinge; with loss={problem.loss!r} use bias='free'.")
+        if problem.bias == "batch":
+            raise ValueError("bias='batch' needs batches: use solver=Pegasos(k=...) with k > 1, or bias='free'.")
+
+    def solve(self, problem: Problem, stop: Stop, start: Start, seed: int) -> Fit:
+        """Maximise the dual, from the dual variables in `start` where there are any."""
+        memory = start.memory
+        a = np.zeros(problem.n_duals) if memory is None or memory.dual is None else memory.dual.copy()
+        w = start.w.copy()  # what is handed back if there is no time for anything else
+        options = _core.DualOptions()
+        options.set_sampling(self.sampling)
+        options.seed = seed
+        options.shrinking = bool(self.shrinking)
+        options.pegasos_first = self._pegasos_first
+        options.second_order = self._second_order
+        options.polish = bool(self.polish)
+        options.or_zero = True
+        # Auto chooses where it starts, SDCA goes on with all of alpha.
+        options.new_lam = self._pegasos_first and memory is not None and memory.lam != problem.lam
+        options.tol = stop.tol * problem.at_zero
+        options.max_epochs = min(stop.max_epochs, 1e18)
+        state = _core.Dual(a, w)
+        found = _core.dual_fit(problem.native(), options, state, stop.threads, stop.watch(w.copy))
+        return Fit(
+            w=w,
+            steps=start.steps + state.visits,
+            epochs=state.visits / problem.m,
+            history=found["history"],
+            converged=found["converged"],
+            interrupted=found["interrupted"],
+            rounding=found["rounding"],
+            error=found["error"],
+            memory=Memory(a, problem.lam) if stop.remember else None,
+            operations=state.operations,
+        )
+
+    @property
+    def fixed_steps(self) -> bool:
+        return False
+
+
+class SDCA(DualSolver):
+    """Stochastic dual coordinate ascent.
+
+    Parameters
+    ----------
+    sampling : {"blocks", "permutation"}, default="blocks"
+        The order of the rows in an epoch, as in `Pegasos`.
+    shrinking : bool, default=True
+        Whether rows that have settled at a bound sit out until the proof.
+    """
+
+    _rules: ClassVar[dict[str, Rule]] = {"sampling": OneOf(("blocks", "permutation")), "shrinking": Flag()}
+
+    def __init__(self, sampling: Literal["blocks", "permutation"] = "blocks", shrinking: bool = True) -> None:
+        self.sampling = sampling
+        self.shrinking = shrinking
+
+
+class Auto(DualSolver):
+    """Starts as Pegasos, goes on as SDCA, ends with second-order methods where cheaper; certified all along.
+
+    Smooth losses on many rows of few features begin with second-order steps, on samples of the rows.
+
+    Parameters
+    ----------
+    shrinking : bool, default=True
+        Whether rows that have settled at a bound sit out until the proof.
+    polish : bool, default=True
+        Whether the last digits are computed as well where they are expected to cost no more than about a millisecond
+        (kernels: or no more than the fit so far). Small problems then have the same model to seven digits, however it
+        was reached.
+    """
+
+    _rules: ClassVar[dict[str, Rule]] = {"shrinking": Flag(), "polish": Flag()}
+    _pegasos_first = True
+    _second_order = True
+
+    def __init__(self, shrinking: bool = True, polish: bool = True) -> None:
+        self.shrinking = shrinking
+        self.polish = polish

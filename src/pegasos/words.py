@@ -1,0 +1,34 @@
+"""The words that parameters take, as types: checkers find the misspelt ones. `_rules` says the same at run time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from .losses.own import Loss
+    from .solvers import SDCA, Auto, Pegasos
+
+ClassLoss = Literal["hinge", "squared_hinge", "log"]
+JointLoss = Literal["multiclass_hinge", "multinomial"]
+NumberLoss = Literal["epsilon_insensitive", "squared_epsilon_insensitive"]
+OfClasses: TypeAlias = "ClassLoss | JointLoss | Loss"
+OfNumbers: TypeAlias = "NumberLoss | Loss"
+
+Bias = Literal["regularized", "free", "none"]
+HingeBias = Literal["regularized", "free", "batch", "search", "none"]
+Solver: TypeAlias = "Literal['auto', 'sdca', 'pegasos'] | Auto | SDCA | Pegasos"
+ClassWeight = Mapping[Any, float] | Literal["balanced"] | None
+RandomState = int | np.integer[Any] | np.random.RandomState | None
+
+KernelName = Literal["linear", "rbf", "poly", "sigmoid", "laplacian", "cosine", "chi2", "precomputed"]
+Kernel = KernelName | Callable[..., Any]
+Gamma = Literal["scale", "auto"] | float
+MultiClass = Literal["ovr", "ovo"]
+
+Sampling = Literal["blocks", "permutation", "fixed", "iid", "subsets"]
+Step = Literal["pegasos", "norma"] | float
+Output = Literal["last", "average", "tail", "random", "best"]
+Advance = Literal["always", "on_loss"]
