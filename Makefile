@@ -18,7 +18,7 @@ help:
 	@echo "make examples  draw the pictures of docs/variants.md and docs/losses.md again"
 	@echo "make test      set up, lint, sanitized core tests, the whole test suite"
 	@echo "make test-oldest   the same with the oldest versions that pyproject.toml declares, as far as they matter"
-	@echo "make campaign N=10000   so many random fits, linear and kernel, against independent optima in long double"
+	@echo "make campaign N=10000   so many random fits, linear, joint and kernel, against independent optima in long double"
 	@echo "make bench-peers   install the peers, measure against them (about 25 minutes)"
 	@echo "make bench-everyday   a course of ordinary inputs against scikit-learn (about 20 minutes)"
 	@echo "make lint      style and types, and the core's tests compiled with every warning an error"
@@ -38,6 +38,7 @@ unit: $(VENV)/.installed $(VENV)/.test
 N ?= 10000
 campaign: $(VENV)/.installed $(VENV)/.test
 	$(PY) tests/claims/linear_campaign.py $(N)
+	$(PY) tests/claims/joint_campaign.py $(N)
 	$(PY) tests/claims/kernel_campaign.py $(N)
 
 # The oldest python and the oldest of everything else that pyproject.toml declares. Left out: polars, which scikit-learn 1.6

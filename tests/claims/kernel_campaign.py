@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,7 +13,8 @@ from unittest import mock
 
 import numpy as np
 import scipy.sparse as sp
-from kernel_truth import LD, Truth, kernel_values
+from truth import LD, Truth, kernel_values
+from verdict import TRUE, Claims, main
 
 from pegasos import SDCA, Auto, KernelPegasosClassifier, KernelPegasosRegressor, Pegasos
 from pegasos.estimators import kernel_base
@@ -24,7 +24,6 @@ KERNELS = ("rbf", "linear", "laplacian", "poly", "cosine", "chi2", "precomputed"
 CLASSIFICATION = ("hinge", "squared_hinge", "log")
 REGRESSION = ("epsilon_insensitive", "squared_epsilon_insensitive")
 SOLVERS = {"auto": Auto, "sdca": SDCA, "pegasos": Pegasos}
-OUTCOMES = ("true", "refused", "not a number")
 
 
 @dataclass(frozen=True)
@@ -154,51 +153,21 @@ def judge(case: Case) -> tuple[str, bool]:
     if model is None:
         return "refused", False
     said = [_judge_one(case, model, i, *one) for i, one in enumerate(truths_of(case, model))]
-    return next((one for one in said if one[0] not in OUTCOMES), said[0])
+    return next((one for one in said if one[0] not in TRUE), said[0])
 
 
 def _judge_one(case: Case, model: Any, which: int, truth: Truth, c: Any, b: Any) -> tuple[str, bool]:
     objective, gap = (float(np.atleast_1d(each)[which]) for each in (model.objective_, model.gap_))
     f, zero = truth.value(c, b), truth.value(np.zeros(len(c)), 0)
-    if not abs(f) < 1e300:  # what diverges says so: it has not converged
-        return ("not a number" if not model.converged_ else "converged, but f is no number"), False
     if np.isnan(objective):
         return ("true" if case.how == "interrupted" else "no objective"), False
-    best, slack = min(f, truth.optimum()), 1e-16 * (abs(f) + zero)
     duals = model.history_["dual"]
     if "multi_class" in case.params:
         names = list(dict.fromkeys(model.history_["class"]))
         duals = duals[model.history_["class"] == names[which]] if len(names) > which else duals[:0]
-    wrong = [
-        (abs(objective - f) > np.fmin(model._rounding, gap) + slack, f"objective_ {objective:.17g}"),
-        ((duals > best + slack).any(), f"a bound of {duals.max(initial=0.0):.17g}"),
-        (f - best > gap + slack, f"gap_ {gap:.3g}"),
-        (model.converged_ and f - best > model.tol * zero + slack, "converged_"),
-        (model.converged_ and not gap <= model.tol * zero + slack, f"converged_ with a gap_ of {gap:.3g}"),
-    ]
-    for is_so, what in wrong:
-        if is_so:
-            known = f"f = {float(f):.17g}, {float(f - best):.3g} above another model, rounding {model._rounding:.3g}"
-            return f"{what}, but {known}", True
-    return "true", bool(f - best < 1e-6 * zero or gap > 10 * (f - best))
-
-
-def campaign(first: int, count: int) -> tuple[list[str], int]:
-    """What was false, and how many fits had a proof."""
-    wrong, proven = [], 0
-    for number in range(first, first + count):
-        case = random_case(number)
-        said, sharp = judge(case)
-        proven += sharp
-        if said not in OUTCOMES:
-            wrong.append(f"{case}\n    {said}")
-    return wrong, proven
+    claims = Claims(objective, gap, duals, model.converged_, model.tol, model._rounding)
+    return claims.verdict(f, truth.optimum(), zero, 1e-16 * (abs(f) + zero), off=np.fmin(model._rounding, gap))
 
 
 if __name__ == "__main__":
-    total = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
-    start = int(sys.argv[2]) if len(sys.argv) > 2 else 0
-    false, sharp = campaign(start, total)
-    print("\n".join(false))
-    print(f"{total} kernel problems, {sharp} with a proof that could be checked, {len(false)} false claims")
-    sys.exit(bool(false))
+    main("kernel", random_case, judge)

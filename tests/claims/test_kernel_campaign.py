@@ -4,8 +4,9 @@ from unittest import mock
 
 import numpy as np
 import pytest
-from kernel_campaign import campaign, fitted, random_case, truths_of
-from kernel_truth import Truth, kernel_values
+from kernel_campaign import fitted, judge, random_case, truths_of
+from truth import Truth, kernel_values
+from verdict import campaign
 
 from pegasos import KernelPegasosClassifier, Pegasos
 from pegasos.kernel_solvers import problem, whole
@@ -15,7 +16,7 @@ COUNT = 100
 
 @pytest.mark.parametrize("first", range(0, 5 * COUNT, COUNT))
 def test_every_claim_is_true(first):
-    wrong, proven = campaign(first, COUNT)
+    wrong, proven = campaign(random_case, judge, first, COUNT)
     assert not wrong, "\n".join(wrong)
     assert proven > COUNT / 2
 
@@ -25,7 +26,7 @@ def test_a_certificate_that_forgets_rounding_is_found_out():
         mock.patch.object(problem, "rounding", return_value=(0.0, 0.0)),
         mock.patch.object(whole, "rounding", return_value=(0.0, 0.0)),
     ):
-        assert len(campaign(0, 50)[0]) > 5
+        assert len(campaign(random_case, judge, 0, 50)[0]) > 5
 
 
 def test_the_reference_is_as_good_as_what_it_judges():
@@ -91,4 +92,19 @@ def test_what_rounding_alone_makes_impossible_is_said():
     X, y = 1e7 + rng.normal(size=(40, 2)), np.where(rng.normal(size=40) > 0, 1, -1)
     with pytest.warns(match="Rounding errors alone .* centre"):
         model = KernelPegasosClassifier(lam=1e-4, kernel="linear", random_state=0).fit(X, y)
+    assert not model.converged_
+
+
+@pytest.mark.parametrize("number", [5333, 6408])
+def test_a_heavy_row_without_an_error_does_not_hide_those_of_others(number):
+    """float32 kernel values; one row has nearly all of the weight, and is drawn nearly always."""
+    assert judge(random_case(number)) == ("true", True)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_no_time_for_a_single_step_leaves_the_objective_of_zero():
+    X, y = far_away()
+    with mock.patch("pegasos.kernel_solvers.pegasos.KernelPegasos._leaves_time", return_value=False):
+        model = KernelPegasosClassifier(solver=Pegasos(), max_time=60.0, random_state=0).fit(X, y)
+    assert model.objective_ == pytest.approx(1.0, abs=1e-15)
     assert not model.converged_

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from kernel_truth import kernel_values
+from truth import kernel_values
 
 from pegasos import kernels
 

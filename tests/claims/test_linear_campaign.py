@@ -4,8 +4,9 @@ from unittest import mock
 
 import numpy as np
 import pytest
-from kernel_truth import LD, kernel_values
-from linear_campaign import LinearTruth, campaign
+from linear_campaign import LinearTruth, judge, random_case
+from truth import LD, kernel_values
+from verdict import campaign
 
 from pegasos import PegasosClassifier
 
@@ -14,7 +15,7 @@ COUNT = 100
 
 @pytest.mark.parametrize("first", range(0, 5 * COUNT, COUNT))
 def test_every_claim_is_true(first):
-    wrong, sharp = campaign(first, COUNT)
+    wrong, sharp = campaign(random_case, judge, first, COUNT)
     assert not wrong, "\n".join(wrong)
     assert sharp > COUNT / 2
 
@@ -30,7 +31,7 @@ def test_a_gap_that_forgets_rounding_is_found_out():
             self._gap = value
 
     with mock.patch("linear_campaign.PegasosClassifier", Forgetful):
-        assert len(campaign(0, 200)[0]) > 5
+        assert len(campaign(random_case, judge, 0, 200)[0]) > 5
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

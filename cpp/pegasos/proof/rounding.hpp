@@ -3,13 +3,11 @@
 // With u = 2^-53, a sum of n terms is wrong by at most n u (1 + n u) times the sum of their sizes (Higham 2002, 3.1).
 // Data, weights and dual variables are what they are; what is computed from them is not:
 //
-// * A score <w, x_i> of n_i numbers, with b added to it, is wrong by e_i = (n_i + 4) u ||w|| ||x_i|| + 4 u |b|, so that
-// a
-//   loss whose slope is at most 1 is wrong by as much, one of several scores by twice that, and the mean of squared
+// * A score <w, x_i> of n_i numbers, with b added to it, is wrong by e_i = (n_i + 4) u ||w|| ||x_i|| + 4 u |b|. A loss
+//   whose slope is at most 1 is then wrong by as much, one of several scores by twice that, and the mean of squared
 //   ones by 2 sqrt(mean loss * mean e^2) + mean e^2 (Cauchy and Schwarz).
 // * What a score is compared with its label is wrong by 4 u |y| more, a loss itself by a few u, a conjugate by a few u
-// of
-//   it and of |a y|; logarithms near 0 by 40 u.
+//   of it and of |a y|; logarithms near 0 by 40 u.
 // * Sums over m rows, and over the d weights, are wrong by (m + 2) u and (d + 4) u of what they add up.
 // * u = sum_i s_i a_i x_i is off by at most D = (m + 2) u sum_i s_i |a_i| ||x_i||, and ||u||^2 by (2 ||u|| + D) D.
 //   Where rows far from zero cancel, this is what counts.

@@ -54,10 +54,11 @@ def rounding(point: Point) -> tuple[float, float]:
 def sampled(point: Point, seed: int) -> float:
     """What float32 kernel values may have done to the gap, at a confidence of 1 - 1e-9: see docs/kernels.md.
 
-    Rows are drawn at random, those whose errors count more, and may be larger, more often; their scores in float64 say
-    how wrong they are, which counts as if no two errors cancelled. The mean over all rows is bounded by the empirical
-    Bernstein inequality (Maurer & Pontil 2009, theorem 4), where no error is taken to be more than `_BEYOND` times the
-    largest drawn, in units of what a draw stands for.
+    Rows are drawn at random: half of them those whose errors count more, and may be larger, more often; half of them any
+    that count at all, since one heavy row may have no error to show. Their scores in float64 say how wrong they are,
+    which counts as if no two errors cancelled. The mean over all rows is bounded by the empirical Bernstein inequality
+    (Maurer & Pontil 2009, theorem 4), where no error is taken to be more than `_BEYOND` times the largest drawn, in
+    units of what a draw stands for.
     """
     problem, matrix = point.problem, point.problem.matrix
     if not matrix.is_coarse:
@@ -71,6 +72,7 @@ def sampled(point: Point, seed: int) -> float:
         return 0.0
     if not np.isfinite(chance.sum()):
         return np.inf
+    chance = (chance / chance.sum() + (chance > 0) / np.count_nonzero(chance)) / 2
     chance /= chance.sum()
     some = np.random.default_rng(seed).choice(len(s), _DRAWN, p=chance)
     off = matrix.exactly(some, moved, (problem.p * point.a)[moved]) - point.g[some]

@@ -107,8 +107,10 @@ class KernelPegasos:
             until = last if T is not None else min(last, begun + math.ceil(epochs * epoch))
             before = self.t
             self._steps(problem, until, seed, journal)
-            if self.t == before or (self._note(problem, journal) and T is None):
-                return  # no time for more, or no need
+            if self.t == before:
+                raise Enough  # no time for more
+            if self._note(problem, journal) and T is None:
+                return
             if self.t == until:
                 epochs *= 2  # a certificate needs the scores of all rows, which cost more than an epoch early on
 
