@@ -79,7 +79,7 @@ nb::dict watched(const PyLabelled& rows, const Given<T>& given, int threads, PyW
                  const Tell& tell) {
   pegasos::Watch watch = outside.make();
   rows.visit([&](const auto& loss) {
-    pegasos::Team team(given.block.n < 2048 ? 1 : threads);  // to wake a thread takes as long as a small group
+    pegasos::Team team(threads);
     work(loss, team, watch);
   });
   nb::dict result;

@@ -9,6 +9,7 @@
 
 #include "arrays.hpp"
 #include "gil.hpp"
+#include "pegasos/linalg/scores.hpp"
 #include "pegasos/proof/certificate.hpp"
 #include "problem.hpp"
 
@@ -72,18 +73,14 @@ double objective_now(const PyProblem& problem, Vec<double> w, int threads) {
 }
 
 // Scores of every row for every model: models are rows of W, the bias is their last entry.
-auto scores(const PyRows& rows, Mat<double> W) {
+auto scores(const PyRows& rows, Mat<double> W, int threads) {
   if (W.shape(1) != size_t(rows.n_features()) + 1) throw std::invalid_argument("the weights do not fit the rows");
   const size_t models = W.shape(0), m = size_t(rows.size());
   std::vector<double> out(m * models);
   {
     WithoutGil nogil;
-    rows.visit(1.0, [&](const auto& r) {
-      for (size_t i = 0; i < m; ++i) {
-        const auto row = r[int64_t(i)];
-        for (size_t c = 0; c < models; ++c) out[i * models + c] = row.dot(W.data() + c * W.shape(1));
-      }
-    });
+    Team team(threads);
+    rows.visit(1.0, [&](const auto& r) { linear_scores(r, span_of(W), int64_t(models), out, team); });
   }
   return to_numpy(std::move(out), {m, models});
 }
@@ -162,7 +159,7 @@ void bind_linear(nb::module_& m) {
           },
           nb::kw_only(), "started"_a, "give_up"_a, "polls_signals"_a, "stop"_a.noconvert(), "report"_a.none());
 
-  m.def("scores", &scores, "rows"_a, "W"_a.noconvert());
+  m.def("scores", &scores, "rows"_a, "W"_a.noconvert(), "threads"_a = 1);
   m.def("batch_scores", &batch_scores, "rows"_a, "bias"_a, "batch"_a.noconvert(), "w"_a.noconvert());
   m.def("batch_add", &batch_add, "rows"_a, "bias"_a, "batch"_a.noconvert(), "a"_a.noconvert(), "w"_a.noconvert());
 }

@@ -9,9 +9,10 @@
 #include <limits>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "pegasos/data/rows.hpp"
-#include "pegasos/run/team.hpp"
+#include "pegasos/run/passes.hpp"
 
 namespace pegasos {
 
@@ -153,22 +154,30 @@ Checked check_rows(const CsrRows<T, I>& rows, int64_t first, int64_t last) {
   return checked;
 }
 
-// Both halves at once where there are two threads; of two errors the first row's is told.
+// Of several errors the first row's is told.
 template <class Rows>
 Checked check_all_rows(const Rows& rows, Team& team) {
-  Checked part[2];
-  std::exception_ptr error[2];
-  team.each(2, [&](int64_t half) {
+  // A number is only looked at: four in the time of a multiplication.
+  const Pass pass =
+      Pass::over(rows.size(), double(rows.nonzeros()) / (4.0 * double(std::max<int64_t>(1, rows.size()))));
+  if (pass.parts == 1) return check_rows(rows, 0, rows.size());
+  std::vector<Checked> parts(static_cast<size_t>(pass.parts));
+  std::vector<std::exception_ptr> errors(parts.size());
+  team.each(pass.parts, [&](int64_t part) {
     try {
-      part[half] = check_rows(rows, rows.size() * half / 2, rows.size() * (half + 1) / 2);
+      parts[size_t(part)] = check_rows(rows, pass.first(part), pass.first(part + 1));
     } catch (...) {
-      error[half] = std::current_exception();
+      errors[size_t(part)] = std::current_exception();
     }
   });
-  for (const auto& raised : error)
+  for (const auto& raised : errors)
     if (raised) std::rethrow_exception(raised);
-  return {std::max(part[0].norm2_bound, part[1].norm2_bound),
-          part[0].strictly_increasing && part[1].strictly_increasing};
+  Checked all;
+  for (const Checked& part : parts) {
+    all.norm2_bound = std::max(all.norm2_bound, part.norm2_bound);
+    all.strictly_increasing &= part.strictly_increasing;
+  }
+  return all;
 }
 
 template <class T>

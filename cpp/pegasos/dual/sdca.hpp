@@ -82,7 +82,7 @@ class DualAscent {
       if (!split) {
         visit(samplers[0], at, half, u_, total, growing, chunk_tally_[0], nullptr);
       } else {
-        team_.each(2, [&](int64_t r) {
+        team_.each(replicas_, [&](int64_t r) {
           const auto i = size_t(r);
           std::copy(u_.begin(), u_.end(), copies_[i].begin());
           visit(samplers[i], r == 0 ? at : half, r == 0 ? half : end, copies_[i], total, growing, chunk_tally_[i],

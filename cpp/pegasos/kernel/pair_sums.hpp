@@ -15,7 +15,7 @@
 #include <span>
 #include <vector>
 
-#include "pegasos/run/team.hpp"
+#include "pegasos/run/passes.hpp"
 
 namespace pegasos {
 
@@ -40,11 +40,14 @@ struct ChiSquared {
 // out: A.size() x B.size(), row by row.
 template <class Term, class Left, class Right>
 void pair_sums(const Left& A, const Right& B, std::span<double> out, Team& team) {
-  const int64_t pieces = 2;
-  team.each(pieces, [&](int64_t piece) {
+  const double pairs = double(std::max<int64_t>(1, B.size()));
+  const double each =
+      pairs * (double(A.nonzeros()) / double(std::max<int64_t>(1, A.size())) + 1) + double(B.nonzeros());
+  const Pass pass = Pass::over(A.size(), each, 2.0 * double(A.dim()));
+  team.each(pass.parts, [&](int64_t part) {
     std::vector<double> x(size_t(A.dim()));
     std::vector<int64_t> seen(x.size(), -1);  // the last row of B with a value in each column
-    for (int64_t i = A.size() * piece / pieces; i < A.size() * (piece + 1) / pieces; ++i) {
+    for (int64_t i = pass.first(part); i < pass.first(part + 1); ++i) {
       const auto row = A[i];
       row.axpy(1.0, x.data());
       for (int64_t c = 0; c < B.size(); ++c) {

@@ -7,11 +7,9 @@
 #pragma once
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <optional>
 #include <span>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -20,7 +18,7 @@
 #include "pegasos/proof/best_bias.hpp"
 #include "pegasos/proof/class_balance.hpp"
 #include "pegasos/proof/rounding.hpp"
-#include "pegasos/run/team.hpp"
+#include "pegasos/run/passes.hpp"
 
 namespace pegasos {
 
@@ -49,48 +47,6 @@ inline double half_square(std::span<const double> w, double scale) {
   double s = 0;
   for (const double x : w) s += (scale * x) * (scale * x);
   return s / 2;
-}
-
-// Passes over all rows are cut in two halves, whatever the number of threads, and summed in a fixed order: the same
-// bytes for any of them.
-inline constexpr int64_t halves = 2;
-
-// Cuts 0..n - 1 into parts, and each of them into pieces: work(part, from, to) does one and says how much it was. The
-// pieces of a part come in order; nothing is promised about the order between parts. Returns false when interrupted:
-// the first thread asks, and tells the others. each: what one of the n takes, on average, in multiplications.
-template <class Work>
-bool over_parts(int64_t n, int64_t parts, double each, Team& team, Watch& watch, const Work& work) {
-  std::atomic<bool> go_on = true;
-  const auto asker = std::this_thread::get_id();
-  const auto piece = int64_t(std::clamp(1e6 / std::max(each, 1.0), 1.0, 512.0));
-  const auto part_of = [&](int64_t part) {
-    const int64_t end = n * (part + 1) / parts;
-    for (int64_t begin = n * part / parts; begin < end && go_on; begin += piece) {
-      const int64_t done = work(part, begin, std::min(begin + piece, end));
-      if (std::this_thread::get_id() == asker && !watch.go_on(done)) go_on = false;
-    }
-  };
-  const auto meanwhile = [&] {
-    if (!watch.look()) go_on = false;
-  };
-  team.each(parts, part_of, meanwhile);
-  return go_on;
-}
-
-// Calls visit(half, i, row) for every row that exists. width: how often a visit uses each number of a row.
-template <class Rows, class Visit>
-bool over_rows(const Problem<Rows>& p, int64_t width, Team& team, Watch& watch, const Visit& visit) {
-  return over_parts(p.rows.size(), halves, p.row_length() * double(width), team, watch,
-                    [&](int64_t half, int64_t from, int64_t to) {
-                      int64_t work = 0;
-                      for (int64_t i = from; i < to; ++i) {
-                        if (p.weight(i) == 0) continue;
-                        const auto row = p.rows[i];
-                        visit(half, i, row);
-                        work += row.size() * width;
-                      }
-                      return work;
-                    });
 }
 
 // Which part of w is penalised: with a free bias not its last entry or block, which is b.
@@ -142,12 +98,14 @@ std::optional<Certificate> certify(const Problem<Rows>& p, const L& loss, std::s
                                    Team& team, Watch& watch, std::span<double> kept = {}, const Look& look = {}) {
   const auto& blocks = blocks_of(loss);
   struct alignas(64) Part {
-    explicit Part(const L& l, size_t dim) : u(dim), score(blocks_of(l)), a(blocks_of(l)) {}
-    std::vector<double> u;
+    explicit Part(const L& l) : score(blocks_of(l)), a(blocks_of(l)) {}
     Block<std::remove_cvref_t<decltype(blocks)>> score, a;
     double losses = 0, conjugates = 0;
     RoundingSums rounding;
-  } parts[halves] = {Part(loss, w.size()), Part(loss, w.size())};
+  };
+  const Pass pass = pass_over(p, double(blocks.width()), double(w.size()));
+  std::vector<Part> parts(size_t(pass.parts), Part(loss));
+  PartVectors sums(pass.parts, w.size());
   const double root = std::sqrt(p.lam), square = half_square(penalised(p, w, blocks.width()), root),
                length = std::sqrt(2 * square) / root;
   std::pair tilt{1.0, 1.0};
@@ -160,8 +118,9 @@ std::optional<Certificate> certify(const Problem<Rows>& p, const L& loss, std::s
   const double plus = tilt.first, minus = tilt.second;  // clang 14 captures no structured bindings
   const bool one_bias = p.free_bias && !is_joint<L>;
   std::vector<Scored> scored(one_bias ? size_t(p.rows.size()) : 0);
-  const bool whole = over_rows(p, blocks.width(), team, watch, [&](int64_t half, int64_t i, const auto& row) {
-    Part& part = parts[half];
+  const auto start = [&](int64_t which) { sums.clear(which); };
+  const auto visit = [&](int64_t which, int64_t i, const auto& row) {
+    Part& part = parts[size_t(which)];
     const double s = p.weight(i);
     const auto y = label<L>(p, i);
     double* const a = part.a.data();
@@ -188,13 +147,18 @@ std::optional<Certificate> certify(const Problem<Rows>& p, const L& loss, std::s
                       label_size<L>(y));
     bool moves = false;
     for (int64_t c = 0; c < blocks.width(); ++c) moves |= (a[c] *= s) != 0;
-    if (moves) block_axpy(blocks, row, a, part.u.data());
-  });
-  if (!whole) return {};
-  std::vector<double>& u = parts[0].u;
-  for (size_t j = 0; j < u.size(); ++j) u[j] += parts[1].u[j];
+    if (moves) block_axpy(blocks, row, a, sums.of(which));
+  };
+  if (!over_rows(p, pass, blocks.width(), team, watch, start, visit)) return {};
+  const std::span<const double> u = sums.total(team);
   if (!kept.empty()) std::copy(u.begin(), u.end(), kept.begin());
-  double losses = parts[0].losses + parts[1].losses, b = 0;
+  double losses = 0, conjugates = 0, b = 0;
+  RoundingSums rounding;
+  for (const Part& part : parts) {
+    losses += part.losses;
+    conjugates += part.conjugates;
+    rounding.add(part.rounding);
+  }
   if constexpr (Loss<L>)
     if (p.free_bias) {
       b = best_bias(loss, scored, w.back());
@@ -206,10 +170,8 @@ std::optional<Certificate> certify(const Problem<Rows>& p, const L& loss, std::s
       }
     }
   const double dual_square = half_square(u, 1 / (root * p.total)), objective = square + losses / p.total;
-  parts[0].rounding.add(parts[1].rounding);
   const Certified found = in_numbers(p, loss, w, b, square, dual_square, losses);
-  return Certificate{objective, -(parts[0].conjugates + parts[1].conjugates) / p.total - dual_square, b,
-                     rounding_of(parts[0].rounding, found)};
+  return Certificate{objective, -conjugates / p.total - dual_square, b, rounding_of(rounding, found)};
 }
 
 // f(w) alone, with the best b where that is free.
@@ -225,14 +187,18 @@ std::optional<double> objective(const Problem<Rows>& p, const L& loss, std::span
   struct alignas(64) Part {
     Block<std::remove_cvref_t<decltype(blocks)>> score;
     double losses = 0;
-  } parts[halves] = {{Block(blocks)}, {Block(blocks)}};
-  const bool whole = over_rows(p, blocks.width(), team, watch, [&](int64_t half, int64_t i, const auto& row) {
-    Part& part = parts[half];
+  };
+  const Pass pass = pass_over(p, double(blocks.width()));
+  std::vector<Part> parts(size_t(pass.parts), Part{Block(blocks)});
+  const auto visit = [&](int64_t which, int64_t i, const auto& row) {
+    Part& part = parts[size_t(which)];
     block_dot(blocks, row, w.data(), part.score.data());
     part.losses += p.weight(i) * blocks.value(part.score.data(), label<L>(p, i));
-  });
-  if (!whole) return {};
-  return half_square(w, std::sqrt(p.lam)) + (parts[0].losses + parts[1].losses) / p.total;
+  };
+  if (!over_rows(p, pass, blocks.width(), team, watch, StartAtOnce{}, visit)) return {};
+  double losses = 0;
+  for (const Part& part : parts) losses += part.losses;
+  return half_square(w, std::sqrt(p.lam)) + losses / p.total;
 }
 
 // The mean loss of the zero model.

@@ -11,7 +11,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -124,21 +123,20 @@ class Descent {
     return sum;
   }
 
-  struct alignas(64) Half {  // threads do not share a line of the cache
-    explicit Half(const Blocks& loss) : score(loss), a(loss) {}
+  struct alignas(64) Part {  // threads do not share a line of the cache
+    explicit Part(const Blocks& loss) : score(loss), a(loss) {}
     Block<Blocks> score, a;
-    std::vector<double> sums;
     double total = 0;
   };
 
   // The gradient at w of the rows that take part, and their dual variables.
   bool evaluate(std::span<const double> w, std::span<double> a, int64_t stride) {
-    std::array<Half, halves> parts{Half(loss_), Half(loss_)};
-    for (Half& part : parts) part.sums.assign(w.size(), 0.0);
     const int64_t count = p_.rows.size() / stride;
-    const double each = p_.row_length() * double(width());
-    const auto look = [&](int64_t half, int64_t from, int64_t to) {
-      Half& part = parts[size_t(half)];
+    const Pass pass = Pass::over(count, pass_over(p_, double(width())).each, double(w.size()));
+    std::vector<Part> parts(size_t(pass.parts), Part(loss_));
+    sums_.resize(pass.parts, w.size());
+    const auto look = [&](int64_t which, int64_t from, int64_t to) {
+      Part& part = parts[size_t(which)];
       for (int64_t k = from; k < to; ++k) {
         const int64_t i = row_of(k, stride);
         const double s = p_.weight(i);
@@ -153,19 +151,20 @@ class Descent {
           part.a[c] = s * dual[c];
           dual[c] = -dual[c];
         }
-        block_axpy(loss_, row, part.a.data(), part.sums.data());
+        block_axpy(loss_, row, part.a.data(), sums_.of(which));
         part.total += s;
       }
-      return int64_t(double(to - from) * each);
+      return int64_t(double(to - from) * pass.each);
     };
     meter_.take(2 * price::pass(p_, double(width())) / double(stride) +
                 price::look(double(count * width()), L::costly));
-    if (!over_parts(count, halves, each, team_, watch_, look)) return false;
+    if (!over_parts(pass, team_, watch_, [&](int64_t which) { sums_.clear(which); }, look)) return false;
     visits_ += p_.m() / stride;
-    total_ = parts[0].total + parts[1].total;
+    total_ = 0;
+    for (const Part& part : parts) total_ += part.total;
+    const auto sums = sums_.total(team_);
     gradient_.resize(w.size());
-    for (size_t j = 0; j < w.size(); ++j)
-      gradient_[j] = penalty(j) * w[j] + (parts[0].sums[j] + parts[1].sums[j]) / total_;
+    for (size_t j = 0; j < w.size(); ++j) gradient_[j] = penalty(j) * w[j] + sums[j] / total_;
     return true;
   }
 
@@ -180,11 +179,11 @@ class Descent {
     meter_.take(price::gram(wanted, length, p_.rows.is_dense()) * K * (K + 1) / 2 + price::cholesky(n) +
                 3 * price::look(rows * K, L::costly));
     if (!know_rarity() || !choose(a, stride, wanted)) return false;
-    std::vector<std::vector<double>> soft(halves, std::vector<double>(size_t(width()) + 8));  // a line apart
+    PartVectors soft(matrix_pass(p_, width(), int64_t(sample_.size())).parts, size_t(width()));
     const auto row_of = [&](int64_t k) { return sample_[size_t(k)].i; };
     const auto bend = [&](int64_t part, int64_t k, double* pair) {
       const auto [i, weight] = sample_[size_t(k)];
-      const auto D = std::span(soft[size_t(part)]).first(size_t(width()));
+      const auto D = std::span(soft.of(part), size_t(width()));
       loss_.softness(a.data() + i * width(), label<L>(p_, i), 0.0, D.data());
       if (width() == 1)
         *pair = weight * D[0];
@@ -240,20 +239,19 @@ class Descent {
   bool know_rarity() {
     if (!rarity_.empty()) return true;
     std::vector<double> mean(static_cast<size_t>(p_.rows.dim()));
-    std::array<std::vector<double>, halves> sums{mean, mean};
-    if (!over_rows(p_, 1, team_, watch_, [&](int64_t half, int64_t i, const auto& row) {
-          row.add_squares(p_.weight(i) / p_.total, sums[size_t(half)].data());
-        }))
-      return false;
-    for (size_t j = 0; j < mean.size(); ++j) {
-      const double square = sums[0][j] + sums[1][j];
-      mean[j] = square > 1e-290 ? 1 / square : 0;
-    }
+    const Pass pass = pass_over(p_, 1, double(mean.size()));
+    sums_.resize(pass.parts, mean.size(), mean.data());
+    const auto add = [&](int64_t part, int64_t i, const auto& row) {
+      row.add_squares(p_.weight(i) / p_.total, sums_.of(part));
+    };
+    if (!over_rows(p_, pass, 1, team_, watch_, [&](int64_t part) { sums_.clear(part); }, add)) return false;
+    sums_.total(team_);
+    for (double& x : mean) x = x > 1e-290 ? 1 / x : 0;
     std::vector<float> found(size_t(p_.rows.size()));
-    if (!over_rows(p_, 1, team_, watch_, [&](int64_t, int64_t i, const auto& row) {
-          found[size_t(i)] = float(std::min(1e30, row.weighted_square(mean.data())));
-        }))
-      return false;
+    const auto look = [&](int64_t, int64_t i, const auto& row) {
+      found[size_t(i)] = float(std::min(1e30, row.weighted_square(mean.data())));
+    };
+    if (!over_rows(p_, pass, 1, team_, watch_, StartAtOnce{}, look)) return false;
     rarity_ = std::move(found);
     return true;
   }
@@ -264,6 +262,7 @@ class Descent {
   Team& team_;
   Watch& watch_;
   Meter& meter_;
+  PartVectors sums_;
   Cholesky<double> factor_;
   int matrix_lasts_ = 1;
   Corrections corrections_;  // of the matrix

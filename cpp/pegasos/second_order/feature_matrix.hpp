@@ -9,46 +9,59 @@
 
 #include "pegasos/data/problem.hpp"
 #include "pegasos/linalg/gram.hpp"
-#include "pegasos/proof/certificate.hpp"
+#include "pegasos/run/passes.hpp"
 
 namespace pegasos {
 
+// How such a sum over `count` rows is cut: a part has a matrix of its own, if that is not too large.
+template <class Rows>
+Pass matrix_pass(const Problem<Rows>& p, int64_t width, int64_t count) {
+  const auto dim = double(p.rows.dim()), length = p.row_length(), pairs = double(width * (width + 1) / 2);
+  const double numbers = pairs * dim * dim, each = length * length * pairs / 2 / Gram::speed(p.rows.is_dense());
+  return numbers > 1e6 ? Pass{count, 1, each} : Pass::over(count, each, numbers);
+}
+
 // A: row-major, its lower triangle, unknown j K + c for feature j and class c. row_of(k) is the row number k of
-// `count`; bend(part, k, pair), from a thread for each part, says how class c and another up to it go together there, c
+// `count`; bend(part, k, pair), by who does the part, says how class c and another up to it go together there, c
 // = 0, 1, 1, 2, 2, 2, ... Every pair of classes has a matrix over the features: rows then add to consecutive numbers.
 // Returns false when interrupted.
 template <class Rows, class RowOf, class Bend>
 bool feature_matrix(const Problem<Rows>& p, int64_t width, int64_t count, const RowOf& row_of, const Bend& bend,
                     Team& team, Watch& watch, std::vector<double>& A) {
   const int64_t dim = p.rows.dim(), n = dim * width, size = dim * dim, pairs = width * (width + 1) / 2;
-  const int64_t parts = pairs * size <= 1'000'000 ? halves : 1;  // whatever the number of threads
-  std::vector<double> sums(size_t(parts * pairs * size));
+  const Pass pass = matrix_pass(p, width, count);
+  std::vector<double> found(size_t(pairs * size));
+  PartVectors sums(pass.parts, found.size(), found.data()), bent(pass.parts, size_t(pairs));
   std::vector<Gram> grams;
-  for (int64_t k = 0; k < parts * pairs; ++k) grams.emplace_back(sums.data() + k * size, dim, p.rows.is_dense());
-  const std::vector<double> none(static_cast<size_t>(pairs) + 8);  // a line of the cache apart
-  std::vector<std::vector<double>> bent(size_t(parts), none);
-  const double each = p.row_length() * p.row_length() * double(pairs) / 2;
+  grams.reserve(size_t(pass.parts * pairs));
+  for (int64_t part = 0; part < pass.parts; ++part)
+    for (int64_t pair = 0; pair < pairs; ++pair)
+      grams.emplace_back(sums.of(part) + pair * size, dim, p.rows.is_dense());
+  const auto grams_of = [&](int64_t part) { return std::span(grams).subspan(size_t(part * pairs), size_t(pairs)); };
   const auto add = [&](int64_t part, int64_t from, int64_t to) {
-    std::vector<double>& J = bent[size_t(part)];
+    double* const J = bent.of(part);
+    const auto mine = grams_of(part);
     for (int64_t k = from; k < to; ++k) {
       const auto row = p.rows[row_of(k)];
-      bend(part, k, J.data());
-      for (int64_t pair = 0; pair < pairs; ++pair)
-        if (J[size_t(pair)] != 0) grams[size_t(part * pairs + pair)].add(J[size_t(pair)], row);
+      bend(part, k, J);
+      for (size_t pair = 0; pair < mine.size(); ++pair)
+        if (J[pair] != 0) mine[pair].add(J[pair], row);
     }
-    return int64_t(double(to - from) * each);
+    if (to == pass.first(part + 1))
+      for (Gram& gram : mine) gram.finish();
+    return int64_t(double(to - from) * pass.each);
   };
-  if (!over_parts(count, parts, each, team, watch, add)) return false;
-  for (auto& gram : grams) gram.finish();
-  if (parts == halves)
-    for (int64_t j = 0; j < pairs * size; ++j) sums[size_t(j)] += sums[size_t(pairs * size + j)];
-  sums.resize(size_t(pairs * size));
+  const auto start = [&](int64_t part) {
+    if (part > 0) sums.clear(part);
+  };
+  if (!over_parts(pass, team, watch, start, add)) return false;
+  sums.total(team);
   if (width == 1) {
-    A = std::move(sums);
+    A = std::move(found);
     return true;
   }
   A.assign(size_t(n * n), 0.0);
-  const double* pair = sums.data();
+  const double* pair = found.data();
   for (int64_t c = 0; c < width; ++c)
     for (int64_t other = 0; other <= c; ++other, pair += size)
       for (int64_t r = 0; r < dim; ++r)

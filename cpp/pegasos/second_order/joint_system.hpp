@@ -6,7 +6,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <numeric>
 #include <span>
@@ -32,9 +31,7 @@ template <class Rows>
 class JointSystem {
  public:
   JointSystem(const Problem<Rows>& problem, int64_t width, Team& team, Watch& watch)
-      : p_(problem), width_(width), team_(team), watch_(watch) {
-    for (Half& half : halves_) half.score.resize(size_t(width)), half.bent.resize(size_t(width));
-  }
+      : p_(problem), width_(width), team_(team), watch_(watch) {}
 
   // Operations of one build and solve with so many free rows, and free classes in each.
   double cost(double rows, double classes) const {
@@ -110,21 +107,24 @@ class JointSystem {
   void multiply(std::span<const double> x, std::vector<double>& out) {
     ++products_;
     out.resize(x.size());
-    for (size_t j = 0; j < x.size(); ++j) out[j] = ridge_[j / size_t(width_)] * x[j];
-    for (Half& half : halves_) half.sums.assign(x.size(), 0.0);
+    const Pass pass = Pass::over(
+        int64_t(rows_.size()), 2 * work_of_row(p_.row_length(), p_.rows.is_dense()) * double(width_), double(x.size()));
+    sums_.resize(pass.parts, x.size(), out.data());
+    blocks_.resize(pass.parts, size_t(2 * width_));
     const auto add = [&](int64_t part, int64_t from, int64_t to) {
-      Half& half = halves_[size_t(part)];
+      double *const score = blocks_.of(part), *const bent = score + width_;
       for (int64_t k = from; k < to; ++k) {
         const int64_t i = rows_[size_t(k)].i;
         const auto row = p_.rows[i];
-        kernel::dot(row, width_, x.data(), half.score.data());
-        bend(soft_of(i), half.score.data(), half.bent.data());
-        kernel::axpy(row, width_, half.bent.data(), half.sums.data());
+        kernel::dot(row, width_, x.data(), score);
+        bend(soft_of(i), score, bent);
+        kernel::axpy(row, width_, bent, sums_.of(part));
       }
       return (to - from) * int64_t(p_.row_length()) * width_;
     };
-    whole_ = over_parts(int64_t(rows_.size()), halves, p_.row_length() * double(width_), team_, watch_, add) && whole_;
-    for (size_t j = 0; j < x.size(); ++j) out[j] += halves_[0].sums[j] + halves_[1].sums[j];
+    whole_ = over_parts(pass, team_, watch_, [&](int64_t part) { sums_.clear(part); }, add) && whole_;
+    sums_.total(team_);
+    for (size_t j = 0; j < x.size(); ++j) out[j] += ridge_[j / size_t(width_)] * x[j];
   }
 
   bool factor() {
@@ -141,15 +141,11 @@ class JointSystem {
     return factor_.factor(std::move(A), n, watch_);
   }
 
-  struct Half {
-    std::vector<double> score, bent, sums;
-  };
-
   const Problem<Rows>& p_;
   int64_t width_, stride_ = 1, products_ = 0;
   Team& team_;
   Watch& watch_;
-  std::array<Half, halves> halves_;
+  PartVectors sums_, blocks_;  // blocks: room for the scores of a row, and J times them
   std::span<const FreeRow> rows_;
   std::span<const double> soft_, ridge_;
   Cholesky<double> factor_;

@@ -1,9 +1,8 @@
-// The passes over the rows that Newton steps take, in halves, one for each thread: scores, dual variables, the
+// The passes over the rows that Newton steps take, cut into parts (run/passes.hpp): scores, dual variables, the
 // gradient, the rows that can move, and what the data is like.
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -32,7 +31,9 @@ class NewtonPasses {
         team_(team),
         watch_(watch),
         meter_(meter),
-        halves_{Half(loss_), Half(loss_)} {}
+        plain_(pass_over(problem, double(loss_.width()))),
+        summing_(pass_over(problem, double(loss_.width()), double(problem.rows.dim() * loss_.width()))),
+        parts_(size_t(plain_.parts), Part(loss_)) {}
 
   int64_t width() const { return loss_.width(); }
   bool going() const { return go_on_; }  // no pass was interrupted
@@ -59,7 +60,7 @@ class NewtonPasses {
   double alike() {
     std::vector<double> zero(spread_.size()), a(size_t(p_.rows.size()));
     each_row(look(),
-             [&](Half&, int64_t i, size_t at, const auto&) { loss_.slope(zero.data(), label<L>(p_, i), &a[at]); });
+             [&](Part&, int64_t i, size_t at, const auto&) { loss_.slope(zero.data(), label<L>(p_, i), &a[at]); });
     std::vector<double> gradient, along(a.size());
     residual(zero, a, gradient);
     gradient.back() = 0;
@@ -73,12 +74,10 @@ class NewtonPasses {
   // Needed once, before the first step: the mean square of every feature.
   bool prepare() {
     if (!spread_.empty()) return true;
-    begin_sums(size_t(p_.rows.dim()));
-    if (!each_row(pass() / double(width()), [&](Half& half, int64_t i, size_t, const auto& row) {
-          row.add_squares(share(size_t(i)), half.sums.data());
-        }))
+    if (!sum_rows(
+            pass() / double(width()), size_t(p_.rows.dim()), spread_,
+            [&](Part&, int64_t i, size_t, const auto& row, double* sums) { row.add_squares(share(size_t(i)), sums); }))
       return false;
-    end_sums(spread_);
     double least = std::numeric_limits<double>::infinity();
     for (const double x : spread_)
       if (x > 0) least = std::min(least, x), widest_ = std::max(widest_, x);
@@ -92,103 +91,113 @@ class NewtonPasses {
   bool scores(std::span<const double> w, std::vector<double>& out) {
     visits_ += p_.m();
     return each_row(pass(),
-                    [&](Half&, int64_t, size_t at, const auto& row) { block_dot(loss_, row, w.data(), &out[at]); });
+                    [&](Part&, int64_t, size_t at, const auto& row) { block_dot(loss_, row, w.data(), &out[at]); });
   }
 
   // a_i at these scores, from the centre.
   void respond(std::span<const double> centre, std::span<const double> scores, double curvature, std::span<double> a) {
-    each_row(look(), [&](Half&, int64_t i, size_t at, const auto&) {
+    each_row(look(), [&](Part&, int64_t i, size_t at, const auto&) {
       loss_.ascend(&centre[at], &scores[at], label<L>(p_, i), curvature, &a[at]);
     });
   }
 
   // out = lam w - sum_i p_i a_i x_i.
   void residual(std::span<const double> w, std::span<const double> a, std::vector<double>& out) {
-    begin_sums(w.size());
-    each_row(pass(), [&](Half& half, int64_t i, size_t at, const auto& row) {
+    sum_rows(pass(), w.size(), out, [&](Part& part, int64_t i, size_t at, const auto& row, double* sums) {
       bool moves = false;
-      for (int64_t c = 0; c < width(); ++c) moves |= (half.block[c] = -share(size_t(i)) * a[at + size_t(c)]) != 0;
-      if (moves) block_axpy(loss_, row, half.block.data(), half.sums.data());
+      for (int64_t c = 0; c < width(); ++c) moves |= (part.block[c] = -share(size_t(i)) * a[at + size_t(c)]) != 0;
+      if (moves) block_axpy(loss_, row, part.block.data(), sums);
     });
-    end_sums(out);
     for (size_t j = 0; j < w.size(); ++j) out[j] += penalty(j) * w[j];
   }
 
   // The rows that can move, and how easily. Returns how many classes of theirs there are in all.
   double soften(std::span<const double> a, double curvature, std::vector<FreeRow>& free, std::vector<double>& soft) {
-    for (Half& half : halves_) {
-      half.free.clear();
-      half.classes = 0;
-      half.free.reserve(size_t(p_.rows.size()) / 2 + 1);  // threads must not run out of memory
+    for (Part& part : parts_) {
+      part.free.clear();
+      part.classes = 0;
+      part.free.reserve(size_t(plain_.n / plain_.parts) + 1);  // threads must not run out of memory
     }
     soft.resize(JointLoss<L> ? a.size() : 0);
-    each_row(look(), [&](Half& half, int64_t i, size_t at, const auto&) {
-      loss_.softness(&a[at], label<L>(p_, i), curvature, half.block.data());
+    each_row(look(), [&](Part& part, int64_t i, size_t at, const auto&) {
+      loss_.softness(&a[at], label<L>(p_, i), curvature, part.block.data());
       double mine = 0;
       for (int64_t c = 0; c < width(); ++c) {
-        mine += half.block[c] > 0;
-        half.block[c] *= share(size_t(i));
-        if constexpr (JointLoss<L>) soft[at + size_t(c)] = half.block[c];
+        mine += part.block[c] > 0;
+        part.block[c] *= share(size_t(i));
+        if constexpr (JointLoss<L>) soft[at + size_t(c)] = part.block[c];
       }
       if (mine < least_free) return;
-      half.free.push_back({i, half.block[0]});
-      half.classes += mine;
+      part.free.push_back({i, part.block[0]});
+      part.classes += mine;
     });
-    free = halves_[0].free;
-    free.insert(free.end(), halves_[1].free.begin(), halves_[1].free.end());
-    return halves_[0].classes + halves_[1].classes;
+    free.clear();
+    double classes = 0;
+    for (const Part& part : parts_) {
+      free.insert(free.end(), part.free.begin(), part.free.end());
+      classes += part.classes;
+    }
+    return classes;
   }
 
   // sum_i p_i <a_i, change_i>, with the dual variables at scores - length * change.
   double pull(std::span<const double> centre, std::span<const double> scores, std::span<const double> change,
               double length, double curvature) {
-    std::array<double, halves> sums = {};
-    const auto half = [&](int64_t part, int64_t from, int64_t to) {
+    const auto add = [&](int64_t which, int64_t from, int64_t to) {
+      Part& part = parts_[size_t(which)];
       double sum = 0;  // a variable of its own stays in a register
-      Block<Blocks>&block = halves_[size_t(part)].block, &trial = halves_[size_t(part)].trial;
       for (int64_t i = from; i < to; ++i) {
         const auto at = size_t(i * width());
         if (p_.weight(i) == 0) continue;
-        for (int64_t c = 0; c < width(); ++c) trial[c] = scores[at + size_t(c)] - length * change[at + size_t(c)];
-        loss_.ascend(&centre[at], trial.data(), label<L>(p_, i), curvature, block.data());
-        for (int64_t c = 0; c < width(); ++c) sum += share(size_t(i)) * block[c] * change[at + size_t(c)];
+        for (int64_t c = 0; c < width(); ++c) part.trial[c] = scores[at + size_t(c)] - length * change[at + size_t(c)];
+        loss_.ascend(&centre[at], part.trial.data(), label<L>(p_, i), curvature, part.block.data());
+        for (int64_t c = 0; c < width(); ++c) sum += share(size_t(i)) * part.block[c] * change[at + size_t(c)];
       }
-      sums[size_t(part)] += sum;
+      part.pull += sum;
       return (to - from) * width();
     };
     meter_.take(look());
-    go_on_ = over_parts(p_.rows.size(), halves, 10.0 * double(width()), team_, watch_, half) && go_on_;
-    return sums[0] + sums[1];
+    const Pass pass = Pass::over(plain_.n, 8.0 * double(width()));  // no more parts than a pass over the rows has
+    go_on_ = over_parts(pass, team_, watch_, [&](int64_t which) { parts_[size_t(which)].pull = 0; }, add) && go_on_;
+    double sum = 0;
+    for (int64_t which = 0; which < pass.parts; ++which) sum += parts_[size_t(which)].pull;
+    return sum;
   }
 
  private:
-  // What each half of a pass has for itself.
-  struct Half {
-    explicit Half(const Blocks& loss) : block(loss), trial(loss) {}
+  // What each part of a pass has for itself.
+  struct alignas(64) Part {
+    explicit Part(const Blocks& loss) : block(loss), trial(loss) {}
     Block<Blocks> block, trial;
-    std::vector<double> sums;
     std::vector<FreeRow> free;
     double classes = 0;  // that can move, of the free rows
+    double pull = 0;
   };
 
-  // visit(half, i, where the row's block begins, row) for every row that exists; it takes `work` in all.
+  // visit(part, i, where the row's block begins, row) for every row that exists; it takes `work` in all.
   bool each_row(double work, const auto& visit) {
     meter_.take(work);
-    go_on_ = over_rows(p_, width(), team_, watch_,
-                       [&](int64_t half, int64_t i, const auto& row) {
-                         visit(halves_[size_t(half)], i, size_t(i * width()), row);
+    go_on_ = over_rows(p_, plain_, width(), team_, watch_, StartAtOnce{},
+                       [&](int64_t part, int64_t i, const auto& row) {
+                         visit(parts_[size_t(part)], i, size_t(i * width()), row);
                        }) &&
              go_on_;
     return go_on_;
   }
 
-  void begin_sums(size_t n) {
-    for (Half& half : halves_) half.sums.assign(n, 0.0);
-  }
-
-  void end_sums(std::vector<double>& out) const {
-    out = halves_[0].sums;
-    for (size_t j = 0; j < out.size(); ++j) out[j] += halves_[1].sums[j];
+  // The same, where visit adds to the n sums that it is handed as well: out receives them.
+  bool sum_rows(double work, size_t n, std::vector<double>& out, const auto& visit) {
+    meter_.take(work);
+    out.resize(n);
+    sums_.resize(summing_.parts, n, out.data());
+    go_on_ = over_rows(
+                 p_, summing_, width(), team_, watch_, [&](int64_t part) { sums_.clear(part); },
+                 [&](int64_t part, int64_t i, const auto& row) {
+                   visit(parts_[size_t(part)], i, size_t(i * width()), row, sums_.of(part));
+                 }) &&
+             go_on_;
+    sums_.total(team_);
+    return go_on_;
   }
 
   const Problem<Rows>& p_;
@@ -197,7 +206,9 @@ class NewtonPasses {
   Team& team_;
   Watch& watch_;
   Meter& meter_;
-  std::array<Half, halves> halves_;
+  const Pass plain_, summing_;  // without and with a sum for every weight
+  std::vector<Part> parts_;
+  PartVectors sums_;
   std::vector<double> spread_;
   int64_t visits_ = 0;
   double widest_ = 0;  // the largest of spread_

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdint>
 #include <span>
@@ -127,11 +126,12 @@ class NewtonSystem {
   }
 
   void multiply(std::span<const double> x, std::vector<double>& out) {
-    const int64_t parts =
-        double(rows_.size()) * p_.row_length() < 2e5 ? 1 : halves;  // else threads cost more than rows
-    for (int64_t part = 0; part < parts; ++part) sums_[size_t(part)].assign(x.size(), 0.0);
+    const auto n = int64_t(rows_.size());
+    const Pass pass = Pass::over(n, 2 * work_of_row(p_.row_length(), p_.rows.is_dense()), double(x.size()));
+    out.resize(x.size());
+    sums_.resize(pass.parts, x.size(), out.data());
     const auto add = [&](int64_t part, int64_t from, int64_t to) {
-      double* const sums = sums_[size_t(part)].data();
+      double* const sums = sums_.of(part);
       for (int64_t k = from; k < to; ++k) {
         const auto [i, weight] = rows_[size_t(k)];
         const auto row = p_.rows[i];
@@ -139,10 +139,9 @@ class NewtonSystem {
       }
       return int64_t(double(to - from) * p_.row_length());
     };
-    whole_ = over_parts(int64_t(rows_.size()), parts, p_.row_length(), team_, watch_, add) && whole_;
-    out.resize(x.size());
-    for (size_t j = 0; j < x.size(); ++j) out[j] = ridge_[j] * x[j] + sums_[0][j];
-    if (parts > 1) kernel::axpy(1.0, sums_[1].data(), int64_t(x.size()), out.data());
+    whole_ = over_parts(pass, team_, watch_, [&](int64_t part) { sums_.clear(part); }, add) && whole_;
+    sums_.total(team_);
+    for (size_t j = 0; j < x.size(); ++j) out[j] += ridge_[j] * x[j];
   }
 
   bool build_over_features() {
@@ -193,7 +192,7 @@ class NewtonSystem {
   PreciseSystem<Rows> precise_;
   Way way_ = Way::features;
   std::vector<double> inverse_;  // of the diagonal
-  std::array<std::vector<double>, halves> sums_;
+  PartVectors sums_;
   double rounds_ = 10;  // products that the last answer by conjugate gradients took; at first a guess
   double surprise_ = 0;
   bool whole_ = true;  // no product was interrupted

@@ -29,6 +29,7 @@ from .fitted import linear_models, sparse_models
 from .sparse_weights import sparse_scores
 
 _MOST_THREADS = 64  # more than there are cores, only if somebody asks for it
+_WORTH_THREADS = 1 << 15  # numbers in the rows to be scored
 
 
 class LinearModel(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type hints
@@ -73,10 +74,12 @@ class LinearModel(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]  #
     def _scores(self, X: Any) -> Floats:
         check_is_fitted(self)
         X = validated(self, X, reset=False)
-        rows = make_rows(X, training=False)
+        small = (X.nnz if sp.issparse(X) else X.size) < _WORTH_THREADS  # to ask how many cores there are takes longer
+        threads = 1 if small else _thread_count(self.n_jobs)
+        rows = make_rows(X, training=False, threads=threads)
         if sp.issparse(self.coef_):
             return sparse_scores(X, *sparse_models(self.coef_, self.intercept_, self._n_models(), self.n_features_in_))
-        scores: Floats = _core.scores(rows, self._weights())
+        scores: Floats = _core.scores(rows, self._weights(), threads)
         return scores
 
     def _weights(self) -> Floats:

@@ -1,0 +1,154 @@
+// Passes over many things, mostly the rows, by any number of threads: the same bytes for all of them.
+//
+// A pass is cut into parts. How many follows from the size of the problem, never from the number of threads; each part
+// has sums of its own, and these are added up in the order of the parts. Small problems are one part.
+//
+// Work is counted in multiplications, about a nanosecond each: those of a sparse row; dense ones go in threes.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <thread>
+
+#include "pegasos/data/problem.hpp"
+#include "pegasos/data/rows.hpp"
+#include "pegasos/run/team.hpp"
+
+namespace pegasos {
+
+// A pass over n things, one of which takes so much work on average.
+struct Pass {
+  int64_t n, parts;
+  double each;
+
+  // copied: numbers that each part has for itself, to be cleared and added up.
+  static Pass over(int64_t n, double each, double copied = 0) {
+    constexpr double least_work = 32768;  // of a part: to wake a thread takes about a third of it
+    constexpr double most_parts = 64;
+    constexpr double room = 0x1p23;  // numbers in all copies, where there are more than two
+    const double work = double(n) * each;
+    double parts = std::min({work / least_work, double(n), most_parts});
+    // A copied number costs as much as two or three multiplications: one for every eight of them is a few percent of
+    // the pass. Two parts may cost more: the second thread gains that back.
+    if (copied > 0) parts = std::min(parts, std::max(2.0, std::min(work / 8, room) / copied));
+    if (work < 2 * copied) parts = 1;
+    return {n, std::max<int64_t>(1, int64_t(parts)), each};
+  }
+
+  int64_t first(int64_t part) const { return n * part / parts; }
+};
+
+inline double work_of_row(double length, bool dense) { return dense ? length / 3 : length; }
+
+// A pass over the rows of a problem, with `width` scores each, that keeps `copied` sums. Labels, losses and dual
+// variables cost a row about as much as some numbers more.
+template <class Rows>
+Pass pass_over(const Problem<Rows>& p, double width, double copied = 0) {
+  return Pass::over(p.rows.size(), (work_of_row(p.row_length(), p.rows.is_dense()) + 8) * width, copied);
+}
+
+// Calls start(part) for every part, and work(part, from, to) for the pieces of it, which come in order; work says how
+// much it was. Nothing is promised about the order between parts. Returns false when interrupted: the first thread
+// asks, and tells the others.
+template <class Start, class Work>
+bool over_parts(const Pass& pass, Team& team, Watch& watch, const Start& start, const Work& work) {
+  std::atomic<bool> go_on = true;
+  const auto asker = std::this_thread::get_id();
+  const auto piece = int64_t(std::clamp(1e6 / std::max(pass.each, 1.0), 1.0, 512.0));
+  const auto part_of = [&](int64_t part) {
+    start(part);
+    const int64_t end = pass.first(part + 1);
+    for (int64_t begin = pass.first(part); begin < end && go_on; begin += piece) {
+      const int64_t done = work(part, begin, std::min(begin + piece, end));
+      if (std::this_thread::get_id() == asker && !watch.go_on(done)) go_on = false;
+    }
+  };
+  if (pass.parts == 1) {
+    part_of(0);
+    return go_on;
+  }
+  const auto meanwhile = [&] {
+    if (!watch.look()) go_on = false;
+  };
+  team.each(pass.parts, part_of, meanwhile);
+  return go_on;
+}
+
+// Parts that have nothing to begin with.
+struct StartAtOnce {
+  void operator()(int64_t) const {}
+};
+
+// Calls start(part) for every part, and visit(part, i, row) for every row that exists. width: how often a visit uses
+// each number of a row.
+template <class Rows, class Start, class Visit>
+bool over_rows(const Problem<Rows>& p, const Pass& pass, int64_t width, Team& team, Watch& watch, const Start& start,
+               const Visit& visit) {
+  return over_parts(pass, team, watch, start, [&](int64_t part, int64_t from, int64_t to) {
+    int64_t work = 0;
+    for (int64_t i = from; i < to; ++i) {
+      if (p.weight(i) == 0) continue;
+      const auto row = p.rows[i];
+      visit(part, i, row);
+      work += row.size() * width;
+    }
+    return work;
+  });
+}
+
+// A vector for each part of a pass: sums, or room to work in.
+class PartVectors {
+ public:
+  PartVectors() = default;
+  PartVectors(int64_t parts, size_t n, double* first = nullptr) { resize(parts, n, first); }
+
+  // first: where the first part has its n numbers, if not here.
+  void resize(int64_t parts, size_t n, double* first = nullptr) {
+    parts_ = parts;
+    n_ = n;
+    first_ = first;
+    stride_ = n + 8;  // a line of the cache between two threads
+    const size_t wanted = size_t(parts - (first ? 1 : 0)) * stride_;
+    if (wanted <= capacity_) return;
+    capacity_ = 0;
+    numbers_.reset();  // first: nobody needs both
+    numbers_ = std::make_unique_for_overwrite<double[]>(wanted);
+    capacity_ = wanted;
+  }
+
+  double* of(int64_t part) {
+    if (!first_) return numbers_.get() + size_t(part) * stride_;
+    return part == 0 ? first_ : numbers_.get() + size_t(part - 1) * stride_;
+  }
+
+  // By who does the part: memory is best near the core that touches it first.
+  void clear(int64_t part) { std::fill_n(of(part), n_, 0.0); }
+
+  // The sums of all parts, added up in their order into those of the first: by slices that stay in the cache, shared by
+  // the team where they are many.
+  std::span<double> total(Team& team) {
+    if (parts_ > 1) {
+      constexpr size_t slice = 2048;
+      const Pass pass = Pass::over(int64_t((n_ + slice - 1) / slice), double(slice) * double(parts_ - 1));
+      team.each(pass.parts, [&](int64_t piece) {
+        for (int64_t which = pass.first(piece); which < pass.first(piece + 1); ++which) {
+          const size_t from = size_t(which) * slice, count = std::min(slice, n_ - from);
+          for (int64_t part = 1; part < parts_; ++part)
+            kernel::axpy(1.0, of(part) + from, int64_t(count), of(0) + from);
+        }
+      });
+    }
+    return {of(0), n_};
+  }
+
+ private:
+  int64_t parts_ = 0;
+  size_t n_ = 0, stride_ = 0, capacity_ = 0;
+  double* first_ = nullptr;
+  std::unique_ptr<double[]> numbers_;
+};
+
+}  // namespace pegasos
