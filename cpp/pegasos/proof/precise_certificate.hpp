@@ -13,7 +13,7 @@
 
 namespace pegasos {
 
-// A sum and a product of such numbers take about so many times as long as plain ones.
+// So many times as long as the other one takes: 17 on sparse rows, 37 on dense ones of 50 numbers, 3 on ones of 5.
 inline constexpr int64_t twofold_work = 20;
 
 // f(w) and D(a); dual(i, a) writes a_i. Nothing when interrupted.
