@@ -36,6 +36,7 @@ class Solved:
     converged: bool
     interrupted: bool
     error: Any
+    rounding: float  # part of the gap
 
     @property
     def objective(self) -> float:
@@ -93,7 +94,8 @@ class Dual:
             threads,
             _core.Watch(started=0.0, give_up=max_time, polls_signals=False, stop=stop, report=heard),
         )
-        return Solved(a, w, state.visits, *(found[k] for k in ("history", "converged", "interrupted", "error")))
+        names = ("history", "converged", "interrupted", "error", "rounding")
+        return Solved(a, w, state.visits, *(found[name] for name in names))
 
     def feasible(self, a: Array) -> bool:
         alpha = a * self.y

@@ -11,6 +11,7 @@
 #include "gil.hpp"
 #include "pegasos/linalg/scores.hpp"
 #include "pegasos/proof/certificate.hpp"
+#include "pegasos/proof/precise_certificate.hpp"
 #include "problem.hpp"
 
 using namespace nb::literals;
@@ -18,25 +19,84 @@ using namespace pegasos;
 
 namespace {
 
-// f(w) and the dual value of a, both exact; the dual values are clipped to what the loss allows.
-nb::tuple certify_now(const PyProblem& problem, Vec<double> w, Vec<double> dual, int threads) {
+// prove(problem, loss, w, dual, watch), where the dual values are clipped to what the loss allows.
+template <class Prove>
+Certificate certificate_of(const PyProblem& problem, const Vec<double>& w, const Vec<double>& dual,
+                           const Prove& prove) {
   check_dim(problem, w.size());
   if (dual.size() != size_t(problem.rows.size() * problem.width()))
     throw std::invalid_argument("dual values do not fit the rows");
   Certificate found{};
+  WithoutGil nogil;
+  Watch watch(0, std::numeric_limits<double>::infinity(), {});
+  problem.visit([&](const auto& p, const auto& loss) {
+    auto a = [&](int64_t i, double* out) {
+      block_copy(blocks_of(loss), dual.data() + i * problem.width(), out);
+      blocks_of(loss).feasible(out, label<std::remove_cvref_t<decltype(loss)>>(p, i));
+    };
+    found = *prove(p, loss, span_of(w), a, watch);
+  });
+  return found;
+}
+
+// f(w) and the dual value of a.
+nb::tuple certify_now(const PyProblem& problem, Vec<double> w, Vec<double> dual, int threads) {
+  const Certificate found =
+      certificate_of(problem, w, dual, [&](const auto& p, const auto& loss, auto weights, const auto& a, Watch& watch) {
+        Team team(threads);
+        return certify(p, loss, weights, a, team, watch);
+      });
+  return nb::make_tuple(found.objective, found.dual);
+}
+
+// The same with twice the digits, the bias that was taken, and how wrong both may be, above and below.
+nb::tuple certify_precisely_now(const PyProblem& problem, Vec<double> w, Vec<double> dual) {
+  const Certificate found =
+      certificate_of(problem, w, dual, [](const auto& p, const auto& loss, auto weights, const auto& a, Watch& watch) {
+        return certify_precisely(p, loss, weights, a, watch);
+      });
+  return nb::make_tuple(found.objective, found.dual, found.bias, found.rounding.above, found.rounding.below);
+}
+
+// How many numbers each row has, and its length with the bias feature.
+nb::tuple row_sizes(const PyRows& rows, double bias) {
+  std::vector<int64_t> counts;
+  std::vector<double> lengths;
   {
     WithoutGil nogil;
-    Team team(threads);
-    Watch watch(0, std::numeric_limits<double>::infinity(), {});
-    problem.visit([&](const auto& p, const auto& loss) {
-      auto a = [&](int64_t i, double* out) {
-        block_copy(blocks_of(loss), dual.data() + i * problem.width(), out);
-        blocks_of(loss).feasible(out, label<std::remove_cvref_t<decltype(loss)>>(p, i));
-      };
-      found = *certify(p, loss, span_of(w), a, team, watch);
+    counts.reserve(size_t(rows.size())), lengths.reserve(size_t(rows.size()));
+    rows.visit(bias, [&](const auto& r) {
+      for (int64_t i = 0; i < r.size(); ++i) {
+        const auto row = r[i];
+        counts.push_back(row.size()), lengths.push_back(std::sqrt(row.norm2()));
+      }
     });
   }
-  return nb::make_tuple(found.objective, found.dual);
+  return nb::make_tuple(to_numpy(std::move(counts)), to_numpy(std::move(lengths)));
+}
+
+// What rounding may do to a certificate whose sums Python has taken, above and below; see proof/rounding.hpp. errors:
+// of losses, with what slopes make of those of scores.
+nb::tuple rounding_of_sums(double errors, double pull, double conjugates, double rows, double weights, double total,
+                           double lam, double square, double dual_square, double losses) {
+  RoundingSums sums;
+  sums.errors = errors, sums.pull = pull, sums.conjugates = conjugates;
+  const Rounding found = rounding_of(sums, {.rows = rows,
+                                            .weights = weights,
+                                            .total = total,
+                                            .lam = lam,
+                                            .square = square,
+                                            .dual_square = dual_square,
+                                            .losses = losses,
+                                            .b = 0,
+                                            .balance = 0,
+                                            .bounded_slope = true,
+                                            .costly = true,
+                                            .free_bias = false,
+                                            .precise = false,
+                                            .width = 1,
+                                            .largest_cost = 0});
+  return nb::make_tuple(found.above, found.below);
 }
 
 // The mean loss of the best constant score, for losses of one score.
@@ -147,6 +207,7 @@ void bind_linear(nb::module_& m) {
           "free_bias"_a = false, "costs"_a.noconvert().none() = nb::none())
       .def("best_constant", &best_constant)
       .def("certify", &certify_now, "w"_a.noconvert(), "dual"_a.noconvert(), "threads"_a = 1)
+      .def("certify_precisely", &certify_precisely_now, "w"_a.noconvert(), "dual"_a.noconvert())
       .def("objective", &objective_now, "w"_a.noconvert(), "threads"_a = 1);
 
   nb::class_<PyWatch>(m, "Watch")
@@ -159,6 +220,9 @@ void bind_linear(nb::module_& m) {
           },
           nb::kw_only(), "started"_a, "give_up"_a, "polls_signals"_a, "stop"_a.noconvert(), "report"_a.none());
 
+  m.def("row_sizes", &row_sizes, "rows"_a, "bias"_a);
+  m.def("rounding_of_sums", &rounding_of_sums, nb::kw_only(), "errors"_a, "pull"_a, "conjugates"_a, "rows"_a,
+        "weights"_a, "total"_a, "lam"_a, "square"_a, "dual_square"_a, "losses"_a);
   m.def("scores", &scores, "rows"_a, "W"_a.noconvert(), "threads"_a = 1);
   m.def("batch_scores", &batch_scores, "rows"_a, "bias"_a, "batch"_a.noconvert(), "w"_a.noconvert());
   m.def("batch_add", &batch_add, "rows"_a, "bias"_a, "batch"_a.noconvert(), "a"_a.noconvert(), "w"_a.noconvert());

@@ -5,7 +5,6 @@
 #include <nanobind/nanobind.h>
 
 #include <atomic>
-#include <chrono>
 #include <exception>
 #include <limits>
 
@@ -25,7 +24,7 @@ struct PyWatch {
 
   bool outside() {
     if (std::atomic_ref<uint8_t>(*stop.data()).load(std::memory_order_relaxed) != 0) return false;
-    if (!report.is_none() && seconds() - told_ > silence && !remind()) return false;
+    if (!report.is_none() && clock_.seconds() - told_ > silence && !remind()) return false;
     if (!polls_signals) return true;
     WithGil gil;
     if (PyErr_CheckSignals() == 0) return true;
@@ -42,7 +41,7 @@ struct PyWatch {
   }
 
   pegasos::Watch make() {
-    begin_ = pegasos::Watch::Clock::now();
+    clock_ = pegasos::Stopwatch(started);
     told_ = started;
     return {started, give_up, [this] { return outside(); }};
   }
@@ -50,20 +49,16 @@ struct PyWatch {
  private:
   static constexpr double silence = 1;  // seconds, until the last line is told again: nobody should think it hangs
 
-  double seconds() const {
-    return started + std::chrono::duration<double>(pegasos::Watch::Clock::now() - begin_).count();
-  }
-
   // A wish to stop is kept for the next line: there the model has a certificate. False when the callback raised.
   bool remind() {
     WithGil gil;
-    last_.seconds = seconds();
+    last_.seconds = clock_.seconds();
     enough_ = !say(last_) || enough_;
     return error.is_none();
   }
 
   bool say(const pegasos::Checkpoint& line) {
-    told_ = seconds();
+    told_ = clock_.seconds();
     PyObject* done = or_rest([&] {
       return PyObject_CallFunction(report.ptr(), "dLdd", line.seconds, static_cast<long long>(line.steps),
                                    line.objective, line.dual);
@@ -82,7 +77,7 @@ struct PyWatch {
     error = nb::borrow(raised.value());
   }
 
-  pegasos::Watch::Clock::time_point begin_ = pegasos::Watch::Clock::now();
+  pegasos::Stopwatch clock_{0};
   double told_ = 0;
   pegasos::Checkpoint last_{0, 0, std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::quiet_NaN()};
   bool enough_ = false;

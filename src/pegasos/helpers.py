@@ -63,6 +63,11 @@ class Shared:
             try:
                 look()
                 self._work(i, look)
+            except _Over:
+                raise
+            except BaseException as error:
+                self._failures.append(error)  # first: who sees that the piece is done must see how it ended
+                raise
             finally:
                 self._done[i] = True
             if self._failures:
@@ -74,7 +79,8 @@ class Shared:
         except _Over:
             pass
         except BaseException as error:
-            self._failures.append(error)
+            if error not in self._failures:  # it came between two pieces
+                self._failures.append(error)
         self._news.set()
 
     def _told(self) -> None:

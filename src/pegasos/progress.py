@@ -41,23 +41,25 @@ def all_or_nothing(method: Callable[P, R]) -> Callable[P, R]:
     def fit(*args: P.args, **kwargs: P.kwargs) -> R:
         model: Any = args[0]
         mine = object()
-        if _busy.setdefault(id(model), mine) is not mine:
-            raise RuntimeError(
-                f"this {type(model).__name__} is being fitted already, in another thread or by a callback of the fit. "
-                "Fit a copy there, sklearn.base.clone(model), or wait for the other fit."
-            )
         known = vars(model)
         before, fitted = {name: known[name] for name in _INPUT if name in known}, known.get("history_")
         try:
+            if _busy.setdefault(id(model), mine) is not mine:
+                raise RuntimeError(
+                    f"this {type(model).__name__} is being fitted already, in another thread or by a callback of the "
+                    "fit. Fit a copy there, sklearn.base.clone(model), or wait for the other fit."
+                )
             return method(*args, **kwargs)
         except BaseException:
-            if known.get("history_") is fitted:  # else it was interrupted, and the model is a new one
+            # Else it was interrupted, and the model is a new one, or another fit is at it.
+            if known.get("history_") is fitted and _busy.get(id(model)) is mine:
                 for name in _INPUT:
                     known.pop(name, None)
                 known.update(before)
             raise
         finally:
-            _busy.pop(id(model), None)
+            if _busy.get(id(model)) is mine:
+                del _busy[id(model)]
 
     return fit
 

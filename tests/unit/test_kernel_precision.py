@@ -1,6 +1,7 @@
 """Kernel values as accurate as the model needs them, whatever the scale of the rows."""
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,7 +10,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import rbf_kernel
 
 from pegasos import KernelPegasosClassifier, kernels
+from pegasos.kernel_solvers import auto
 from pegasos.kernel_solvers.journal import Journal
+from pegasos.kernel_solvers.problem import Point
 from pegasos.kernels import rbf
 
 
@@ -132,6 +135,26 @@ def test_the_gap_counts_what_float32_got_wrong(solver, lam, tol, doubts):
     assert doubts[0] > 1e-4  # float32 was used, and wrong
     assert abs(model.objective_ - found) <= model.gap_
     assert found - near.dual_objective_ <= model.gap_ + near.gap_
+
+
+def test_what_is_looked_at_is_what_was_certified(monkeypatch):
+    """Not where the solver has gone from there: a free bias may be another one by then."""
+
+    def run(self, problem, stop, journal, seed, steps):
+        self.point = Point.of(problem, 0.5 * problem.y)
+        self._note(journal, steps)
+        certified.append(journal.point)
+        self.point = replace(self.point, b=self.point.b + 1)
+
+    certified, seen = [], []
+    monkeypatch.setattr(auto.KernelAuto, "_run", run)
+    monkeypatch.setattr(auto, "sampled", lambda point, seed: seen.append(point) or 0.0)
+    X, y = far_from_zero(50)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        KernelPegasosClassifier(lam=0.1, bias="free").fit(X, y)
+    assert len(seen) == len(certified) == 1
+    assert seen[0] is certified[0]
 
 
 @pytest.mark.parametrize(("solver", "tol"), [("auto", 1e-5), ("pegasos", 0.05)])

@@ -58,17 +58,30 @@ struct Checkpoint {
   double objective, dual;
 };
 
+// Seconds since a fit began.
+class Stopwatch {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  // started: seconds the fit has run already.
+  explicit Stopwatch(double started) : begin_(Clock::now()), started_(started) {}
+
+  double seconds() const { return started_ + std::chrono::duration<double>(Clock::now() - begin_).count(); }
+
+ private:
+  Clock::time_point begin_;
+  double started_;
+};
+
 // Stops long work: asked by solvers after every piece of work, it looks at the clock about every millisecond and at
 // the outside world (signals, another thread's wish to stop) about every ten.
 class Watch {
  public:
-  using Clock = std::chrono::steady_clock;
-
   // started: seconds the fit has run already. give_up: seconds after which it is enough.
   Watch(double started, double give_up, std::function<bool()> outside)
-      : begin_(Clock::now()), started_(started), give_up_(give_up), outside_(std::move(outside)) {}
+      : clock_(started), give_up_(give_up), outside_(std::move(outside)) {}
 
-  double seconds() const { return started_ + std::chrono::duration<double>(Clock::now() - begin_).count(); }
+  double seconds() const { return clock_.seconds(); }
   bool out_of_time() const { return out_of_time_; }
   bool interrupted() const { return interrupted_; }
 
@@ -97,8 +110,8 @@ class Watch {
   }
 
  private:
-  Clock::time_point begin_;
-  double started_, give_up_, next_outside_ = 0;
+  Stopwatch clock_;
+  double give_up_, next_outside_ = 0;
   std::function<bool()> outside_;
   int64_t credit_ = 200'000;
   bool out_of_time_ = false, interrupted_ = false;

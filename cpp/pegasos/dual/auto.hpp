@@ -34,13 +34,12 @@ class DualSolver {
         loss_(loss),
         o_(options),
         state_(state),
-        team_(team),
         watch_(watch),
         bias_(problem, loss, state.w),
         u_(state.w.size()),
         ascent_(inner_, loss, state.a, u_, team, options.replicas),
         descent_(inner_, loss, bias_penalty(), team, watch, meter_),
-        proofs_(problem, loss, options.tol, state, team, watch),
+        proofs_(problem, loss, options.tol, state, team, watch, meter_),
         second_order_(
             inner_, loss, bias_penalty(), options, state, proofs_, meter_, team, watch,
             [this](std::span<const double> w, std::span<const double> a) { return certify_now(w, a); },
@@ -126,11 +125,7 @@ class DualSolver {
 
   // An estimate may be too large for good: now and then it is compared with the truth, for an eighth of the work.
   bool certificate_is_due() const {
-    return meter_.spent() - certified_ > std::max(8 * certificate_cost(), meter_.spent() / 8);
-  }
-
-  double certificate_cost() const {
-    return 2 * price::pass(p_, double(width())) + price::look(double(state_.a.size()), L::costly) + double(u_.size());
+    return meter_.spent() - certified_ > std::max(8 * proofs_.cost(), meter_.spent() / 8);
   }
 
   std::vector<double> weights() const {
@@ -141,12 +136,14 @@ class DualSolver {
 
   bool certify_now(std::span<const double> w, std::span<const double> a) {
     const auto look = [&](int64_t i, const double* score) { ascent_.look(i, score); };
-    meter_.take(certificate_cost());
+    std::vector<double> whole;
+    if (p_.free_bias) {
+      whole.assign(w.begin(), w.end());
+      bias_.to_whole(whole);
+    }
+    const bool taken = p_.free_bias ? proofs_.take(whole, a, {}, look) : proofs_.take(w, a, u_, look);
     certified_ = meter_.spent();
-    if (!p_.free_bias) return proofs_.take(w, a, u_, look);
-    std::vector<double> whole(w.begin(), w.end());
-    bias_.to_whole(whole);
-    return proofs_.take(whole, a, {}, look);
+    return taken;
   }
 
   double full_epoch() const {
@@ -180,7 +177,7 @@ class DualSolver {
 
   // Once tol is met, the last digits, where they cost next to nothing: repeated fits then agree.
   void polish() {
-    if (at_floor_ || !o_.second_order || !o_.polish || certificate_cost() > Switching::unnoticed) return;
+    if (at_floor_ || !o_.second_order || !o_.polish || proofs_.cost() > Switching::unnoticed) return;
     if (polish_pays(second_order_.prices(state_.a).polish) && (u_is_whole_ || rebuild()))
       finish(weights(), true, Switching::for_polish);
   }
@@ -267,7 +264,6 @@ class DualSolver {
   const L& loss_;
   const DualOptions& o_;
   DualState& state_;
-  Team& team_;
   Watch& watch_;
   Meter meter_;
   Switching switching_{meter_, L::smooth};

@@ -5,8 +5,8 @@
 //   chi squared  sum_j (x_j - z_j)^2 / (x_j + z_j), where 0 / 0 counts as 0
 //
 // Only terms that are not negative are added up, so that a sum has a small relative error however far from zero the
-// rows are: d + 4 units in the last place at most. With x written out, a pair of sparse rows costs the non-zeros of
-// both.
+// rows are: n + 6 units in the last place at most, where n columns have a value in either row. With x written out, a
+// pair of sparse rows costs the non-zeros of both.
 #pragma once
 
 #include <algorithm>
@@ -33,7 +33,7 @@ struct ChiSquared {
   static double alone(double x) { return x; }
   static double pair(double x, double z) {
     const double sum = x + z, difference = x - z;
-    return sum != 0 ? difference * difference / sum : 0;
+    return sum != 0 ? difference / sum * difference : 0;  // a square might underflow where this does not
   }
 };
 

@@ -18,7 +18,7 @@
 // Where b is free the c_i must sum up to zero, and do so up to a rounding error r. If every c_i on the side that
 // outweighs the other, at least half of all, were smaller by the part rho = r / (its sum), they would, and a convex
 // conjugate that is 0 at 0 would have grown by rho of its size at most: D is lowered by what that may cost. A penalised
-// b is the sum of the c_i, wrong by n u sum_j V_j.
+// b is the sum of the c_i, one after the other: it is wrong by m u sum_i |c_i|.
 #pragma once
 
 #include <algorithm>
@@ -29,6 +29,7 @@
 #include <vector>
 
 #include "pegasos/loss/all.hpp"
+#include "pegasos/proof/rounding.hpp"
 
 namespace pegasos {
 
@@ -44,13 +45,9 @@ struct RoundingState {
   std::span<const double> y, p, a, g, V, lengths, left, right;
 };
 
-struct Rounding {
-  double above, below;
-};
-
 template <Loss L>
 Rounding rounding_of(const L& loss, const RoundingState& r, const RoundingTerms& t) {
-  constexpr double u = 0x1p-53, slack = 1.01;  // for the rounding of these very sums, and squares of u
+  constexpr double u = rounding_unit, slack = 1.01;  // for the rounding of these very sums, and squares of u
   const size_t rows = r.y.size(), kinds = rows > 0 ? r.left.size() / rows : 0;
   const double n = (t.chain + 8) * u, m = (2 * double(rows) + 16) * u, b = std::abs(t.bias), lam = t.lam;
   const auto dot = [rows](const double* x, const double* z) {
@@ -61,7 +58,7 @@ Rounding rounding_of(const L& loss, const RoundingState& r, const RoundingTerms&
   std::vector<double> with_right(kinds);
   for (size_t k = 0; k < kinds; ++k) with_right[k] = dot(r.right.data() + k * rows, r.V.data());
   const double with_lengths = dot(r.lengths.data(), r.V.data());
-  double losses = 0, conjugates = 0, ce = 0, cg = 0, total = 0, balance = 0, length = 0, stirred = 0;
+  double losses = 0, conjugates = 0, ce = 0, cg = 0, total = 0, balance = 0, length = 0;
   for (size_t i = 0; i < rows; ++i) {
     const double c = std::abs(r.p[i] * r.a[i]), g = std::abs(r.g[i]), q = lam * r.p[i], a = std::abs(r.a[i]);
     const double label = std::abs(r.y[i]) + 1, score = r.g[i] + t.bias;
@@ -71,7 +68,7 @@ Rounding rounding_of(const L& loss, const RoundingState& r, const RoundingTerms&
     losses += q * (slope * e + m * loss.value(score, r.y[i]));
     conjugates += q * (a * (label + t.parameter + a / 4) + 1);
     ce += c * e, cg += c * g;
-    total += c, balance += r.p[i] * r.a[i], length += r.lengths[i] * c, stirred += r.V[i];
+    total += c, balance += r.p[i] * r.a[i], length += r.lengths[i] * c;
   }
   const double square = lam / 2 * (ce + 2 * m * cg);
   double above = losses + square, below = square + m * conjugates;
@@ -81,7 +78,7 @@ Rounding rounding_of(const L& loss, const RoundingState& r, const RoundingTerms&
     if (!(rho < 1)) below = std::numeric_limits<double>::infinity();
   }
   if (t.penalised) {
-    const double off = n * stirred;
+    const double off = m * total;
     above += lam * m * b * b;
     below += lam / 2 * (2 * b + off) * off;
   }

@@ -15,8 +15,8 @@
 
 #include "pegasos/data/problem.hpp"
 #include "pegasos/loss/wide.hpp"
+#include "pegasos/proof/balance.hpp"
 #include "pegasos/proof/best_bias.hpp"
-#include "pegasos/proof/class_balance.hpp"
 #include "pegasos/proof/rounding.hpp"
 #include "pegasos/run/passes.hpp"
 
@@ -27,20 +27,6 @@ struct Certificate {
   double bias = 0;    // the best one, where it is free and one number
   Rounding rounding;  // what both may be wrong by
 };
-
-// The factors for positive and for negative dual variables that make sum_i s_i a_i zero.
-template <class Rows, class Dual>
-std::pair<double, double> balance(const Problem<Rows>& p, const Dual& dual) {
-  double plus = 0, minus = 0;
-  for (int64_t i = 0; i < p.rows.size(); ++i) {
-    if (p.weight(i) == 0) continue;
-    double a = 0;
-    dual(i, &a);
-    const double part = p.weight(i) * a;
-    (part > 0 ? plus : minus) += std::abs(part);
-  }
-  return plus > minus ? std::pair{minus / plus, 1.0} : std::pair{1.0, minus > 0 ? plus / minus : 1.0};
-}
 
 // scale^2/2 ||w||^2 without squaring w alone, which may overflow where the product does not.
 inline double half_square(std::span<const double> w, double scale) {
@@ -64,6 +50,14 @@ double label_size(auto y) {
   return is_joint<L> ? 0 : std::abs(double(y));
 }
 
+template <class L>
+double largest_cost(const L& loss) {
+  if constexpr (requires { loss.costs; })
+    return loss.costs.empty() ? 0 : *std::max_element(loss.costs.begin(), loss.costs.end());
+  else
+    return 0;
+}
+
 // For proof/rounding.hpp.
 template <class Rows, AnyLoss L>
 Certified in_numbers(const Problem<Rows>& p, const L& loss, std::span<const double> w, double b, double square,
@@ -84,15 +78,15 @@ Certified in_numbers(const Problem<Rows>& p, const L& loss, std::span<const doub
           .costly = L::costly,
           .free_bias = p.free_bias,
           .precise = false,
-          .width = double(blocks_of(loss).width())};
+          .width = double(blocks_of(loss).width()),
+          .largest_cost = p.free_bias ? largest_cost(loss) : 0};
 }
 
 // f(w) and D(a) in one pass over the rows; dual(i, a) writes a_i, one number or a block of them. Nothing when
 // interrupted. Where the caller wants it, `kept` receives u = sum_i s_i a_i x_i, and look(i, score) every score.
 //
-// With a free bias, f takes the b that suits w best, and a dual point must have sum_i s_i a_i = 0: the side, positive
-// or negative, with the larger sum is scaled down to the other's. A joint loss takes the b that w has, and
-// proof/class_balance.hpp says how its dual point is balanced.
+// With a free bias, f takes the b that suits w best, and proof/balance.hpp makes the dual point feasible. A joint loss
+// takes the b that w has.
 template <class Rows, AnyLoss L, class Dual, class Look = LookAway>
 std::optional<Certificate> certify(const Problem<Rows>& p, const L& loss, std::span<const double> w, const Dual& dual,
                                    Team& team, Watch& watch, std::span<double> kept = {}, const Look& look = {}) {
@@ -108,14 +102,8 @@ std::optional<Certificate> certify(const Problem<Rows>& p, const L& loss, std::s
   PartVectors sums(pass.parts, w.size());
   const double root = std::sqrt(p.lam), square = half_square(penalised(p, w, blocks.width()), root),
                length = std::sqrt(2 * square) / root;
-  std::pair tilt{1.0, 1.0};
-  std::optional<ClassBalance> classes;
-  if constexpr (is_joint<L>) {
-    if (p.free_bias && !(classes = class_balance(p, blocks, dual, watch))) return {};
-  } else {
-    if (p.free_bias) tilt = balance(p, dual);
-  }
-  const double plus = tilt.first, minus = tilt.second;  // clang 14 captures no structured bindings
+  const auto balance = Balance<L>::of(p, loss, dual, watch);
+  if (!balance) return {};
   const bool one_bias = p.free_bias && !is_joint<L>;
   std::vector<Scored> scored(one_bias ? size_t(p.rows.size()) : 0);
   const auto start = [&](int64_t which) { sums.clear(which); };
@@ -126,13 +114,11 @@ std::optional<Certificate> certify(const Problem<Rows>& p, const L& loss, std::s
     double* const a = part.a.data();
     block_dot(blocks, row, w.data(), part.score.data());
     dual(i, a);
+    balance->apply(a, y);
     if constexpr (is_joint<L>)
-      if (classes) {
-        classes->balance(a, y);
+      if (p.free_bias)
         for (int64_t c = 0; c < blocks.width(); ++c) part.score[c] += biases(blocks, w)[size_t(c)];
-      }
     if (one_bias) {
-      a[0] *= a[0] > 0 ? plus : minus;
       scored[size_t(i)] = {part.score[0], double(y), s};
     } else {
       part.losses += s * blocks.value(part.score.data(), y);

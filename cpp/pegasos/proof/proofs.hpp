@@ -10,17 +10,26 @@
 #include "pegasos/dual/options.hpp"
 #include "pegasos/proof/certificate.hpp"
 #include "pegasos/proof/precise_certificate.hpp"
+#include "pegasos/run/meter.hpp"
+#include "pegasos/run/prices.hpp"
 
 namespace pegasos {
 
 template <class Rows, AnyLoss L>
 class Proofs {
  public:
-  Proofs(const Problem<Rows>& problem, const L& loss, double tol, DualState& state, Team& team, Watch& watch)
-      : p_(problem), loss_(loss), tol_(tol), state_(state), team_(team), watch_(watch) {}
+  Proofs(const Problem<Rows>& problem, const L& loss, double tol, DualState& state, Team& team, Watch& watch,
+         Meter& meter)
+      : p_(problem), loss_(loss), tol_(tol), state_(state), team_(team), watch_(watch), meter_(meter) {}
 
   std::function<bool(const Checkpoint&)> report;  // of every line; false: stop
   DualFit fit;
+
+  // Operations of a certificate.
+  double cost() const {
+    const auto width = double(blocks_of(loss_).width());
+    return 2 * price::pass(p_, width) + price::look(double(state_.a.size()), L::costly) + double(state_.w.size());
+  }
 
   double objective() const { return objective_; }
   double gap() const { return gap_; }                  // of the last one, as computed
@@ -34,9 +43,13 @@ class Proofs {
   bool take(std::span<const double> w, std::span<const double> a, std::span<double> kept, const auto& look) {
     const auto& blocks = blocks_of(loss_);
     const auto dual = [&](int64_t i, double* out) { block_copy(blocks, a.data() + i * blocks.width(), out); };
+    meter_.take(cost());
     auto found = certify(p_, loss_, w, dual, team_, watch_, kept, look);
     if (!found) return false;
-    if (in_doubt(*found) && !(found = certify_precisely(p_, loss_, w, dual, watch_))) return false;
+    if (in_doubt(*found)) {
+      meter_.take(twofold_work * cost());
+      if (!(found = certify_precisely(p_, loss_, w, dual, watch_))) return false;
+    }
     const auto [above, below] = found->rounding;
     const bool sure = std::isfinite(above) && std::isfinite(above_);  // numbers near overflow have no sum
     if (sure ? found->objective + above < objective_ + above_ : found->objective < objective_) {
@@ -79,6 +92,7 @@ class Proofs {
   DualState& state_;
   Team& team_;
   Watch& watch_;
+  Meter& meter_;
   double objective_ = std::numeric_limits<double>::infinity(), gap_ = objective_;
   double above_ = 0, below_ = 0;  // by which rounding has raised the objective's bound, and lowered the other
   double dual_ = 0;               // losses are not negative: a = 0 proves f >= 0

@@ -43,7 +43,7 @@ class KernelAscent:
             if start.memory is not None and start.memory.dual is not None:
                 self.point = Point.of(problem, start.memory.dual)
             self._run(problem, stop, journal, seed, start.steps)
-            self.error = sampled(self.point, seed)
+            self.error = self._sampled(journal, seed)
             if journal.converged and not journal.bears(self.error):
                 journal.forget()
                 problem.matrix.sharpen()
@@ -56,12 +56,16 @@ class KernelAscent:
             journal.error = raised
         if not journal.lines:  # a model of zero weights has an objective, too
             self._hold(journal, start.steps)
-        journal.close(lambda: sampled(self.point, seed) if self.error is None else self.error)
+        journal.close(lambda: self._sampled(journal, seed) if self.error is None else self.error)
         if not journal.error and not stop.halt[0]:
             self._or_zero(problem, journal, start.steps)
         steps = (start.steps + self.visits, self.visits / problem.m)
         memory = Memory(self.point.a, problem.lam) if stop.remember else None
         return journal.fit(steps, memory, self.point)
+
+    def _sampled(self, journal: Journal, seed: int) -> float:
+        """Of the very model that was certified; the solver may have gone on from it."""
+        return sampled(self.point if journal.point is None else journal.point, seed)
 
     def _or_zero(self, problem: KernelProblem, journal: Journal, steps: int) -> None:
         """Far from the optimum zero may be better than what was reached."""

@@ -19,10 +19,11 @@ Block = NDArray[Any]
 Floats = NDArray[np.float64]
 Errors = tuple[Floats, Floats]
 UNIT = 2.0**-53  # the largest relative error of one operation in float64
+TINY = 2.0**-1074  # the largest error of a product that underflows there
 TYPICAL = 5e-9  # error of a float32 sum of products, relative to the largest it can be
 _SHOWS = 1e-3  # an error of an exponent that shows in the value
 _TAME = 1e150  # its square is finite
-_LEAST, _MOST = 1e-30, 1e36  # squares between these neither vanish nor overflow in float32
+LEAST, MOST = 1e-30, 1e36  # squares between these neither vanish nor overflow in float32
 
 
 @dataclass(frozen=True)
@@ -158,6 +159,11 @@ def terms(X: Any) -> int:
     return int(np.diff(X.indptr).max(initial=0)) if sp.issparse(X) else int(X.shape[1])
 
 
+def differences(X: Any) -> int:
+    """The most differences that are added up for a pair of rows: sparse ones may have no column in common."""
+    return 2 * terms(X) if sp.issparse(X) else terms(X)
+
+
 def square_norms(X: Any) -> Block:
     """The squared norm of every row, in float64."""
     if sp.issparse(X):
@@ -173,7 +179,7 @@ def peak(X: Any, measure: Callable[[Any], Block]) -> float:
             rows = X[i : i + 1024].astype(np.float64)
             most = max(most, float(np.nan_to_num(measure(rows), nan=np.inf).max()))
             square = max(square, float(square_norms(rows).max()))
-    return most if most < _MOST and (square == 0 or _LEAST < square < _MOST) else np.inf
+    return most if most < MOST and (square == 0 or LEAST < square < MOST) else np.inf
 
 
 def settled(exponents: Block, scale: float, A: Rows, B: Rows, exact: Callable[[Any, Any], Block]) -> Block:
@@ -194,7 +200,7 @@ def settled(exponents: Block, scale: float, A: Rows, B: Rows, exact: Callable[[A
 
 def plain(factor: float) -> bool:
     """Whether float32 has the factor, and products with it."""
-    return factor == 0 or _LEAST < abs(factor) < 1 / _LEAST
+    return factor == 0 or LEAST < abs(factor) < 1 / LEAST
 
 
 def dense(X: Any) -> Block:

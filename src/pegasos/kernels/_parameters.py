@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 
 from ..rules import Number, Rule, check
 
+_MOST = float(np.finfo(np.float64).max)  # where the variance is so small that its inverse has no number
+
 
 class _Gamma:
     """'scale', 'auto' or a number."""
@@ -67,7 +69,7 @@ def _gamma(given: Any, X: Any, s: NDArray[np.float64] | None) -> float:
     if given == "auto":
         return 1.0 / d
     variance = _variance(X, s)
-    return 1.0 / (d * variance) if variance > 0 else 1.0
+    return min(1.0 / (d * variance), _MOST) if variance > 0 else 1.0
 
 
 def _variance(X: Any, s: NDArray[np.float64] | None) -> float:

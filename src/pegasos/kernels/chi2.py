@@ -41,7 +41,7 @@ class Chi2(Kernel):
         return rounding(X, self.p.gamma)
 
     def errors(self, A: Rows) -> Errors:
-        return falling_errors(A)
+        return falling_errors(A, self.p.gamma)
 
     def is_psd(self, X: Any) -> bool:
         values = X.data if sp.issparse(X) else X

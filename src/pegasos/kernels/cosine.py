@@ -5,12 +5,39 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
-from ._base import TYPICAL, Block, Errors, Kernel, Rows, peak, products, proportional, square_norms, terms
+from ._base import LEAST, MOST, TYPICAL, Block, Errors, Kernel, Rows, products, proportional, square_norms, terms
 
 
-def _inverse(squares: Block) -> Block:
-    return np.asarray(1 / np.where(squares > 0, squares, 1.0))
+def _largest(X: Any) -> Block:
+    """The largest absolute value of every row."""
+    if X.shape[1] == 0:
+        return np.zeros(X.shape[0], X.dtype)
+    if sp.issparse(X):
+        return np.asarray(abs(X).max(axis=1).toarray()).ravel()
+    return np.asarray(np.maximum(X.max(axis=1), -X.min(axis=1)))
+
+
+def _in_range(largest: Block) -> bool:
+    """Whether squares of these, and sums of them, neither vanish nor overflow, even in float32."""
+    some = largest[largest > 0].astype(np.float64)
+    return not len(some) or bool(np.sqrt(LEAST) < some.min() and some.max() < np.sqrt(MOST))
+
+
+def _moderate(X: Any) -> Any:
+    """The rows, each times the power of two that makes its largest value about 1, if any row is far from that. Its
+    direction stays what it is to the last bit, and neither a square nor a product can leave the range of the type.
+    """
+    largest = _largest(X)
+    if _in_range(largest):
+        return X
+    shift = -np.frexp(largest)[1]
+    if not sp.issparse(X):
+        return np.ldexp(X, shift[:, None])
+    scaled = X.copy()
+    scaled.data = np.ldexp(X.data, np.repeat(shift, np.diff(X.indptr)))
+    return scaled
 
 
 class Cosine(Kernel):
@@ -20,6 +47,7 @@ class Cosine(Kernel):
     by_products = True
 
     def prepare(self, X: Any) -> Rows:
+        X = _moderate(X)
         norms = np.sqrt(square_norms(X))
         return Rows(X, (1.0 / np.where(norms > 0, norms, 1.0)).astype(X.dtype))
 
@@ -33,9 +61,7 @@ class Cosine(Kernel):
 
     def coarseness(self, X: Any) -> float:
         """Every row is scaled to length 1: the smallest one must be in the range of float32, too."""
-        with np.errstate(divide="ignore", over="ignore"):
-            shortest = peak(X, lambda rows: _inverse(square_norms(rows)))
-        return TYPICAL if shortest < 1e30 else np.inf
+        return TYPICAL if _in_range(_largest(X)) else np.inf
 
     def errors(self, A: Rows) -> Errors:
         return proportional(2 * terms(A.X) + 12, np.ones(len(A)))

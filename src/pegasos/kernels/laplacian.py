@@ -9,14 +9,14 @@ import numpy as np
 from .. import _core
 from ..problem.columns import used_columns
 from ..problem.rows import make_rows
-from ._base import TYPICAL, Block, Errors, Kernel, Rows, peak, proportional, terms
+from ._base import TINY, TYPICAL, UNIT, Block, Errors, Kernel, Rows, differences, peak, proportional
 
 
 def falling(A: Rows, B: Rows, gamma: float, kind: str) -> Block:
     """exp(-gamma sum_j d(x_j, z_j)) for a distance of single features that the native core knows."""
     A, B = (Rows(X) for X in used_columns(A.X, B.X))
     rows = (make_rows(A.X, training=True), make_rows(B.X, training=True))
-    sums = _core.pair_sums(*rows, kind, threads=2)
+    sums = _core.pair_sums(*rows, kind, threads=1)  # those who share a fit's work have a tile each
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
         sums *= -gamma
         return np.exp(sums, out=sums).astype(A.X.dtype, copy=False)
@@ -27,9 +27,12 @@ def rounding(X: Any, gamma: float) -> float:
     return TYPICAL * peak(X, lambda rows: 1 + gamma * np.asarray(abs(rows).sum(axis=1)).ravel())
 
 
-def falling_errors(A: Rows) -> Errors:
-    """The exponent has a relative error of some units: the value one of that times e |exponent| <= 0.37."""
-    return proportional(8 + 0.4 * (2 * terms(A.X) + 6), np.ones(len(A)))
+def falling_errors(A: Rows, gamma: float) -> Errors:
+    """The exponent t has a relative error of some units, and so t exp(-t) <= 0.37 times as many has the value. What
+    underflows in a term counts gamma times; that is a few units for the largest gamma there is.
+    """
+    n = differences(A.X)
+    return proportional(8 + 0.4 * (n + 6) + n * (gamma * TINY) / UNIT, np.ones(len(A)))
 
 
 class Laplacian(Kernel):
@@ -49,7 +52,7 @@ class Laplacian(Kernel):
         return rounding(X, self.p.gamma)
 
     def errors(self, A: Rows) -> Errors:
-        return falling_errors(A)
+        return falling_errors(A, self.p.gamma)
 
     def is_psd(self, X: Any) -> bool:
         return True

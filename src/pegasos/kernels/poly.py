@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ._base import Block, Errors, Kernel, Rows, plain, products, proportional, square_norms, terms
+from ._base import TINY, UNIT, Block, Errors, Kernel, Rows, plain, products, proportional, square_norms, terms
 
 _PRODUCTS = 32  # up to this degree
 
@@ -41,7 +41,9 @@ class Poly(Kernel):
     def errors(self, A: Rows) -> Errors:
         """Of gamma <x, z> + coef0 relative to the most it can be, once for every factor of the power, and its own."""
         with np.errstate(over="ignore"):
-            most = np.power(self.p.gamma * square_norms(A.X) + abs(self.p.coef0), self.p.degree / 2)
+            # What underflows in a product counts gamma times: as much as rounding does in one of rows of this length.
+            squares = square_norms(A.X) + TINY / UNIT
+            most = np.power(self.p.gamma * squares + abs(self.p.coef0), self.p.degree / 2)
         return proportional(1.1 * (self.p.degree * (terms(A.X) + 5) + 5), most)
 
     def is_psd(self, X: Any) -> bool:

@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ._base import (
+    TINY,
     TYPICAL,
     UNIT,
     Block,
@@ -18,12 +19,11 @@ from ._base import (
     peak,
     plain,
     products,
-    proportional,
     settled,
     square_norms,
     terms,
 )
-from .laplacian import falling
+from .laplacian import falling, falling_errors
 
 _PAYS = 4.0  # times shorter, squared: then rows are taken relative to their mean
 _HARMLESS = 1e-11  # error of an exponent; above it differences are formed pair by pair, which is slower
@@ -75,7 +75,7 @@ class Rbf(Kernel):
         if self._by_pairs:
             return falling(A, B, self.p.gamma, "squared")
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-            values = products(A.X * A.X.dtype.type(2 * self.p.gamma), B.X)
+            values = products(2 * (A.X * A.X.dtype.type(self.p.gamma)), B.X)  # 2 gamma may overflow
             values -= A.facts[:, None]
             values -= B.facts[None, :]
             far = float(A.facts.max(initial=0.0)) + float(B.facts.max(initial=0.0))
@@ -93,10 +93,11 @@ class Rbf(Kernel):
 
     def errors(self, A: Rows) -> Errors:
         if self._by_pairs:
-            return proportional(8 + 0.4 * (terms(A.X) + 4), np.ones(len(A)))
+            return falling_errors(A, self.p.gamma)
         assert A.facts is not None
         both = np.ones((2, len(A)))
         both[0] = (1.25 * self._units(A.X) * A.facts.astype(np.float64) + 4) * UNIT
+        both[0] += 1.25 * terms(A.X) * (self.p.gamma * TINY)  # squares that underflow
         return both, both[::-1].copy()
 
     def is_psd(self, X: Any) -> bool:

@@ -64,10 +64,10 @@ class Loss:
 
 def call(loss: Loss, method: str, x: Floats, y: Floats) -> Floats:
     """value, slope or conjugate of rows, with the shape and type checked."""
-    return _asked(loss, method, x, y)[0]
+    return asked(loss, method, x, y)[0]
 
 
-def _asked(loss: Loss, method: str, x: Floats, y: Floats) -> tuple[Floats, float]:
+def asked(loss: Loss, method: str, x: Floats, y: Floats) -> tuple[Floats, float]:
     """What a method returns, and the rounding of the type that it is in. It cannot write to what it is given."""
     x, y = x.view(), y.view()
     x.flags.writeable = y.flags.writeable = False
@@ -95,7 +95,7 @@ def check_loss(loss: Loss, labels: Floats) -> None:
     reach = np.array([0.1, 1.0, 10.0, 3.0 * float(labels.std())])[np.arange(400) % 4]
     s, u = y + reach * rng.standard_normal(400), y + reach * rng.standard_normal(400)
     s[:40], u[40:80] = 0.0, y[40:80]  # places where many losses have their corner
-    (value, of_value), (slope, of_slope) = _asked(loss, "value", s, y), _asked(loss, "slope", s, y)
+    (value, of_value), (slope, of_slope) = asked(loss, "value", s, y), asked(loss, "slope", s, y)
     other = call(loss, "value", u, y)
     line = value + slope * (u - s)
     # Scores near y lose digits of y itself in a type of few digits.
@@ -115,7 +115,7 @@ def check_loss(loss: Loss, labels: Floats) -> None:
     if loss.conjugate is None:
         return
     a = -slope
-    found, of_found = _asked(loss, "conjugate", a, y)
+    found, of_found = asked(loss, "conjugate", a, y)
     part = max(1e-6, 8 * max(of_value, of_slope, of_found))
     wrong = np.abs(value + found + a * s) > part * (1.0 + np.abs(value) + np.abs(a * s) + np.abs(a * y))
     if wrong.any():

@@ -60,7 +60,10 @@ def solve_each(
         kept = [fit or one(i) for i, fit in enumerate(fits)]
         kept[0].interrupted, kept[0].error = True, error
         return kept
-    return _finite([fit for fit in fits if fit is not None])
+    known = [fit for fit in fits if fit is not None]
+    if len(known) < len(fits):  # a fit with fewer classes than asked for would be a wrong model
+        raise RuntimeError(f"{len(fits) - len(known)} of {len(fits)} classes were not fitted.")
+    return _finite(known)
 
 
 def _finite(fits: list[Fit]) -> list[Fit]:

@@ -14,6 +14,7 @@ from .. import _core
 from ..losses.own import Loss, call, check_loss
 from ..problem.problem import Floats, Problem
 from .base import Fit, Memory, Running, Start, Stop
+from .own_certificate import Certifier
 from .pegasos_options import late_of, schedule
 
 
@@ -69,6 +70,7 @@ class OwnPegasos:
         self.share = self.s * problem.m / problem.weights.total if solver.sampling != "iid" else np.ones(len(self.y))
         n = len(self.y) if self.loss.conjugate is not None and not stop.one_pass else 0
         averages = solver.output == "average"
+        self.certifier = Certifier(problem, self.loss, self.y, self.s, self.bias)
         self.walk = _Walk(start.w.copy(), np.zeros(n), np.zeros(problem.dim if averages else 0), t=start.steps)
         self._go_on(start, n)
 
@@ -107,6 +109,7 @@ class OwnPegasos:
             interrupted=error is not None,
             error=error,
             memory=self._memory(w),
+            rounding=self.certifier.rounding,
         )
 
     def _memory(self, w: Floats) -> Memory:
@@ -186,41 +189,11 @@ class OwnPegasos:
         return 1.0 / (lam * (t + self.late))
 
     def _certify(self, certified: bool) -> float:
-        """f of what is returned, the best dual value known, and their difference."""
-        walk, problem, w = self.walk, self.problem, self.walk.output()
-        scores = _core.batch_scores(problem.rows, self.bias, np.arange(len(self.y)), w)
-        live = self.s > 0
-        f = problem.lam / 2 * float(w @ w) + self._mean(call(self.loss, "value", scores[live], self.y[live]), live)
-        dual = np.nan
-        if certified:
-            a = np.zeros(len(self.y))
-            a[live] = problem.lam * problem.weights.total * walk.c * walk.counts[live] / self.s[live]
-            slopes = np.zeros(len(self.y))
-            slopes[live] = call(self.loss, "slope", scores[live], self.y[live])
-            a[live] = self._inside(a[live], self.y[live])
-            dual = max(self._dual(a, live), self._dual(-slopes, live), walk.history[-1][3] if walk.history else -np.inf)
-            dual = min(dual, f)
+        """f of what is returned, the best dual value known, and their difference: a line of history."""
+        walk, problem = self.walk, self.problem
+        counts = problem.lam * problem.weights.total * walk.c * walk.counts if certified else None
+        f, dual = self.certifier.certify(walk.output(), counts)
         walk.history.append((time.perf_counter() - self.stop.began, walk.t, f, dual))
         if self.stop.report is not None and self.stop.report(*walk.history[-1], walk.output):
             self.stop.halt[0] = 1
         return f - dual
-
-    def _inside(self, a: Floats, y: Floats) -> Floats:
-        """Dual variables as they are where the conjugate is finite, else as far from zero as it is."""
-        outside = np.isinf(call(self.loss, "conjugate", a, y))
-        low, high = np.zeros(outside.sum()), np.ones(outside.sum())
-        for _ in range(50 if outside.any() else 0):
-            middle = (low + high) / 2
-            finite = np.isfinite(call(self.loss, "conjugate", middle * a[outside], y[outside]))
-            low, high = np.where(finite, middle, low), np.where(finite, high, middle)
-        a[outside] *= low
-        return a
-
-    def _dual(self, a: Floats, live: NDArray[np.bool_]) -> float:
-        u = np.zeros(self.problem.dim)
-        _core.batch_add(self.problem.rows, self.bias, np.arange(len(a)), self.s * a, u)
-        conjugates = self._mean(call(self.loss, "conjugate", a[live], self.y[live]), live)
-        return -conjugates - float(u @ u) / (2 * self.problem.lam * self.problem.weights.total**2)
-
-    def _mean(self, values: Floats, live: NDArray[np.bool_]) -> float:
-        return float(values @ self.s[live]) / self.problem.weights.total
