@@ -153,7 +153,7 @@ class DualSolver {
 
   // Smooth losses do not have to wait to know that coordinate ascent will crawl.
   double price_where_ascent_crawls() {
-    if constexpr (L::smooth && !JointLoss<L>)
+    if constexpr (L::smooth)
       if (switching_.estimates().size() == few_epochs)
         return second_order_.price_where_ascent_crawls(switching_.estimates().back(), full_epoch());
     return 0;

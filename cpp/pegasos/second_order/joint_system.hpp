@@ -33,22 +33,24 @@ class JointSystem {
   JointSystem(const Problem<Rows>& problem, int64_t width, Team& team, Watch& watch)
       : p_(problem), width_(width), team_(team), watch_(watch) {}
 
-  // Operations of one build and solve with so many free rows, and free classes in each.
-  double cost(double rows, double classes) const {
-    const double row = p_.row_length(), width = double(width_);
-    const double n = double(p_.rows.dim()) * width, number = 0.4 * width * price::number(p_.rows.is_dense());
-    const double sampled = rows / double(stride(rows, n)), rounds = sampled < rows ? 8 : 1;
-    const double direct = price::gram(sampled, row, p_.rows.is_dense()) * classes * (classes + 1) / 2 +
-                          price::cholesky(n) + rounds * 2 * rows * row * number;
-    return (n <= most ? direct : gradient_rounds * 2 * rows * row * number) + 10 * n;
+  // Operations of one build and solve with so many free rows, and free classes in each. rounds: of conjugate gradients,
+  // in those of the last rough answer; 0 if all digits are wanted.
+  double cost(double rows, double classes, double rounds) const {
+    return by_gradients(rows, classes, rounds) ? rounds_of(rounds) * product(rows) : direct(rows, classes);
   }
 
-  // soft: D_i of every row, those of free rows are read. ridge: of each feature.
-  bool build(std::span<const FreeRow> rows, std::span<const double> soft, std::span<const double> ridge) {
+  // What the last answer took beyond that, or less.
+  double surprise() const { return surprise_; }
+
+  // soft: D_i of every row, those of free rows are read. ridge: of each feature. classes: free ones, in a row.
+  bool build(std::span<const FreeRow> rows, std::span<const double> soft, std::span<const double> ridge, double classes,
+             double rounds) {
     rows_ = rows;
     soft_ = soft;
     ridge_ = ridge;
-    direct_ = p_.rows.dim() * width_ <= int64_t(most);
+    classes_ = classes;
+    wanted_ = rounds;
+    direct_ = !by_gradients(double(rows.size()), classes, rounds);
     if (direct_) return factor();
     const auto n = size_t(p_.rows.dim() * width_);
     inverse_.resize(n);
@@ -64,8 +66,10 @@ class JointSystem {
     return true;
   }
 
-  bool solve(std::span<const double> gradient, std::vector<double>& change) {
+  // enough: of conjugate gradients; an absolute limit measures residuals by the ridge.
+  bool solve(std::span<const double> gradient, std::vector<double>& change, Enough enough) {
     whole_ = true;
+    surprise_ = 0;
     change.assign(gradient.size(), 0.0);
     const auto product_of = [&](std::span<const double> x, std::vector<double>& out) { multiply(x, out); };
     const auto by_sample = [&](const std::vector<double>& r, std::vector<double>& z) {
@@ -74,9 +78,15 @@ class JointSystem {
       return std::inner_product(r.begin(), r.end(), z.begin(), 0.0);
     };
     const int64_t work = int64_t(rows_.size()) * 50 * width_;
-    if (!direct_)
-      return conjugate_gradients(product_of, multiply_by(inverse_), gradient, change, watch_, work) >= 0 && whole_;
-    if (stride_ > 1) return conjugate_gradients(product_of, by_sample, gradient, change, watch_, work) >= 0 && whole_;
+    std::vector<double> scale(gradient.size());
+    for (size_t j = 0; j < scale.size(); ++j) scale[j] = 1 / ridge_[j / size_t(width_)];
+    // A free bias is hardly held at all, and what is left of its gradient is balanced by the certificate.
+    const double least = *std::min_element(ridge_.begin(), ridge_.end() - (ridge_.size() > 1));
+    std::fill(scale.end() - width_, scale.end(), 1 / std::max(ridge_.back(), least));
+    enough.scale = scale;
+    if (!direct_) return by_gradients(gradient, change, enough, product_of, work);
+    if (stride_ > 1)
+      return conjugate_gradients(product_of, by_sample, gradient, change, watch_, work, enough) >= 0 && whole_;
     std::vector<double> left(gradient.begin(), gradient.end()), product;
     for (int round = 0; round < 2; ++round) {  // the second round refines what rounding left
       factor_.solve(left);
@@ -94,7 +104,41 @@ class JointSystem {
 
  private:
   static constexpr double most = 1200;
-  static constexpr double gradient_rounds = 100;  // of conjugate gradients, mostly
+  static constexpr double all_digits = 100;  // rounds of conjugate gradients that they take, mostly
+
+  double rounds_of(double rounds) const { return rounds > 0 ? rounds * rounds_ : all_digits; }
+
+  // Operations of a product with the matrix.
+  double product(double rows) const {
+    const double number = 0.4 * double(width_) * price::number(p_.rows.is_dense());
+    return 2 * rows * p_.row_length() * number + 5 * double(width_) * (rows + double(p_.rows.dim()));
+  }
+
+  double direct(double rows, double classes) const {
+    const double n = double(p_.rows.dim() * width_), sampled = rows / double(stride(rows, n));
+    const double pairs = classes * (classes + 1) / 2;
+    return price::gram(sampled, p_.row_length(), p_.rows.is_dense()) * pairs + price::cholesky(n) +
+           (sampled < rows ? 8 : 1) * product(rows);
+  }
+
+  bool has_matrix() const { return double(p_.rows.dim() * width_) <= most; }
+
+  bool by_gradients(double rows, double classes, double rounds) const {
+    return !has_matrix() || (rounds > 0 && rounds_of(rounds) * product(rows) < direct(rows, classes));
+  }
+
+  bool by_gradients(std::span<const double> gradient, std::vector<double>& change, Enough enough,
+                    const auto& product_of, int64_t work) {
+    const auto rows = double(rows_.size());
+    // A matrix that costs less than the products would take over.
+    const double matrix = direct(rows, classes_) / product(rows);
+    if (wanted_ > 0 && has_matrix())
+      enough.rounds = int(std::min(double(enough.rounds), std::max(2 * rounds_of(wanted_), 2 * matrix)));
+    const int taken = conjugate_gradients(product_of, multiply_by(inverse_), gradient, change, watch_, work, enough);
+    surprise_ = (double(taken) - rounds_of(wanted_)) * product(rows);
+    if (wanted_ == 1) rounds_ = std::max(10.0, double(taken));
+    return taken >= 0 && whole_;
+  }
 
   // One row of so many is in the sample: it has many times as many rows as the matrix.
   static int64_t stride(double rows, double n) { return std::max<int64_t>(1, int64_t(rows / (32 * n))); }
@@ -149,6 +193,8 @@ class JointSystem {
   std::span<const FreeRow> rows_;
   std::span<const double> soft_, ridge_;
   Cholesky<double> factor_;
+  double classes_ = 0, wanted_ = 0, surprise_ = 0;
+  double rounds_ = 20;  // products that the last rough answer by conjugate gradients took; at first a guess
   bool direct_ = true, whole_ = true;  // whole: no product was interrupted
   std::vector<double> inverse_;        // of the diagonal
 };

@@ -58,16 +58,17 @@ class NewtonPasses {
 
   // How much alike rows are along the gradient at zero: 1 if they are orthogonal, their number if all are the same.
   double alike() {
-    std::vector<double> zero(spread_.size()), a(size_t(p_.rows.size()));
+    const auto classes = size_t(width());
+    std::vector<double> zero(spread_.size() * classes), a(size_t(p_.rows.size()) * classes);
     each_row(look(),
              [&](Part&, int64_t i, size_t at, const auto&) { loss_.slope(zero.data(), label<L>(p_, i), &a[at]); });
     std::vector<double> gradient, along(a.size());
     residual(zero, a, gradient);
-    gradient.back() = 0;
+    std::fill(gradient.end() - int64_t(classes), gradient.end(), 0.0);
     if (!scores(gradient, along)) return 1;
     const double square = std::inner_product(gradient.begin(), gradient.end(), gradient.begin(), 0.0);
     double sum = 0;
-    for (size_t i = 0; i < a.size(); ++i) sum += share(i) * along[i] * along[i];
+    for (size_t i = 0; i < a.size(); ++i) sum += share(i / classes) * along[i] * along[i];
     return square > 0 ? sum / square * double(p_.m()) / mean_square() : 1;
   }
 
