@@ -55,10 +55,14 @@ def test_chances_of_the_hinge_are_not_there_and_the_error_says_what_to_do(kind: 
         assert not hasattr(fitted, name)
         with pytest.raises(AttributeError) as raised:
             getattr(fitted, name)
-        assert "loss='log'" in str(raised.value.__cause__)
-        assert "CalibratedClassifierCV" in str(raised.value.__cause__)
+        said = str(raised.value)
+        assert said.startswith(f"This {kind.__name__!r} has no attribute {name!r}: loss='hinge' has scores")
+        assert "loss='log'" in said
+        assert "CalibratedClassifierCV" in said
     pairs = KernelPegasosClassifier(loss="log", multi_class="ovo")
     assert not hasattr(pairs, "predict_proba")
+    with pytest.raises(AttributeError, match=r"votes, not chances\. Fit with multi_class='ovr'"):
+        KernelPegasosClassifier.predict_proba(pairs, X)  # of the class: by its name alone nothing is known
 
 
 def test_without_n_jobs_there_is_one_thread_everywhere(monkeypatch: pytest.MonkeyPatch) -> None:
