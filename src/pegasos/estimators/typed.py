@@ -26,13 +26,17 @@ def available_unless(why_not: Callable[[Any], str]) -> Callable[[Callable[P, R]]
 
     scikit-learn's available_if hides the reason in the cause of its error, where few people look.
     """
-    return lambda method: cast("Callable[P, R]", _Available(method, why_not))
+
+    def decorate(method: Callable[P, R]) -> Callable[P, R]:
+        return cast("Callable[P, R]", _Available(method, why_not))
+
+    return decorate
 
 
 class _Available:
     def __init__(self, method: Callable[..., Any], why_not: Callable[[Any], str]) -> None:
         self.method, self.why_not = method, why_not
-        update_wrapper(self, method)
+        update_wrapper(cast("Any", self), method)
 
     def __get__(self, estimator: Any, owner: type) -> Callable[..., Any]:
         if estimator is not None:
