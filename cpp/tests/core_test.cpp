@@ -199,3 +199,20 @@ TEST(a_watch_stops_work) {
   found = PegasosSolver(p, Hinge{}, options, state, team, late).run([](const Checkpoint&) { return true; });
   CHECK(found.history.size() == 1 && state.t < options.steps);
 }
+
+TEST(a_watch_leaves_time_for_what_follows) {
+  Watch half(0, 100, {});
+  half.reserve(1000);  // half of the time given, no more
+  CHECK(half.look());
+  Watch early(0, 0.1, {});
+  early.reserve(0.08);
+  while (early.seconds() < 0.051);
+  CHECK(!early.look() && early.out_of_time());
+  Watch over(0, 1e-9, {});
+  CHECK(over.affords(0.04) && !over.affords(0.06));
+  Watch all(0, 100, {});
+  CHECK(all.affords(149) && !all.affords(151));
+  Watch endless(0, forever, {});
+  endless.reserve(1e9);
+  CHECK(endless.look() && endless.affords(1e300));
+}

@@ -1,4 +1,5 @@
 // The joint losses through every solver, on arrays of exactly the size they need.
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -80,6 +81,19 @@ void check_all(const L& loss) {
 
 TEST(multiclass_hinge_through_every_solver) { check_all(MulticlassHinge{classes, costs}); }
 TEST(multinomial_through_every_solver) { check_all(Multinomial{classes}); }
+
+// Of thousands of classes a pass over the dual variables alone takes long.
+TEST(a_wish_to_stop_is_heard_while_classes_are_balanced) {
+  constexpr int64_t many = 2000, rows = 1000;
+  const std::vector<double> X(size_t(rows), 1.0);
+  const std::vector<int32_t> codes(size_t(rows), 0);
+  Problem<DenseRows<double>> p{{X.data(), rows, 1}, {{}, codes, 1}, 0.1};
+  int64_t looked_at = 0;
+  const auto dual = [&](int64_t, double* a) { std::fill_n(a, many, 0.0), ++looked_at; };
+  Watch stopped(0, std::numeric_limits<double>::infinity(), [] { return false; });
+  CHECK(!class_balance(p, Multinomial{many}, dual, stopped).has_value());
+  CHECK(0 < looked_at && looked_at < rows / 4);
+}
 
 // Every block stays e_y - p with p in the simplex, whatever it was, and the blocks sum to zero by weight.
 TEST(balanced_classes_are_answered_as_often_as_they_are_right) {

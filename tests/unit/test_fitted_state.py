@@ -27,6 +27,16 @@ def looked_up():
     return KernelPegasosRegressor(lam=0.1, kernel="precomputed").fit(X @ X.T, y), X @ X.T
 
 
+def pairs():
+    X, y = datasets.make_multiclass(60, 5, 4)
+    return KernelPegasosClassifier(lam=0.1, multi_class="ovo").fit(X, y), X
+
+
+def kernel_classes():
+    X, y = datasets.make_multiclass(60, 5, 3)
+    return KernelPegasosClassifier(lam=0.1).fit(X, y), X
+
+
 def put(model, name, value):
     setattr(model, name, value)
 
@@ -51,6 +61,10 @@ def put(model, name, value):
         (sparse_kernel, lambda m: put(m, "dual_coef_", m.dual_coef_[0]), "dual_coef_ has shape"),
         (sparse_kernel, lambda m: put(m, "intercept_", np.zeros(4)), "intercept_ has shape"),
         (sparse_kernel, lambda m: put(m, "support_", m.support_[:3]), "support_ must be the"),
+        (pairs, lambda m: put(m, "classes_", m.classes_[:3]), "dual_coef_ has 6 rows where the 3 classes"),
+        (pairs, lambda m: put(m, "dual_coef_", m.dual_coef_[:4]), "dual_coef_ has 4 rows where the 4 classes"),
+        (kernel_classes, lambda m: put(m, "classes_", m.classes_[:2]), "dual_coef_ has 3 rows where the 2 classes"),
+        (looked_up, lambda m: put(m, "dual_coef_", np.tile(m.dual_coef_, (2, 1))), "dual_coef_ has 2 rows"),
         (looked_up, lambda m: put(m, "support_", m.support_ + 1000), "support_ names columns outside"),
         (looked_up, lambda m: put(m, "dual_coef_", m.dual_coef_ * np.inf), "dual_coef_ has -?inf|nan at"),
     ],

@@ -18,6 +18,7 @@
 #include "pegasos/dual/switching.hpp"
 #include "pegasos/dual/warm.hpp"
 #include "pegasos/proof/proofs.hpp"
+#include "pegasos/run/deadline.hpp"
 #include "pegasos/run/meter.hpp"
 #include "pegasos/run/prices.hpp"
 #include "pegasos/second_order/descent.hpp"
@@ -48,7 +49,9 @@ class DualSolver {
   template <class Report>
   DualFit run(const Report& report) {
     proofs_.report = report;
-    const bool from_zero = std::all_of(state_.a.begin(), state_.a.end(), [](double a) { return a == 0; });
+    const bool from_zero = all_zero(state_.a);
+    cold_ = from_zero && all_zero(state_.w);
+    deadline_.reserve(certificate_cost());
     first_look_ = !from_zero && !o_.new_lam;  // perhaps it is solved already
     bool go_on = from_zero || (rebuild() && (!o_.new_lam || shorten<Rows, L>(inner_, loss_, state_.a, u_, watch_)));
     if (go_on && descent_pays()) go_on = descend();
@@ -127,6 +130,7 @@ class DualSolver {
   bool certificate_is_due() const {
     return meter_.spent() - certified_ > std::max(8 * proofs_.cost(), meter_.spent() / 8);
   }
+  bool in_time() const { return deadline_.affords(certificate_cost()); }  // by max_time, for another one
 
   std::vector<double> weights() const {
     std::vector<double> w(u_);
@@ -201,8 +205,8 @@ class DualSolver {
       if (std::all_of(a.begin(), a.end(), [](double x) { return std::isfinite(x); }))
         std::copy(a.begin(), a.end(), state_.a.begin());
       const bool proven = certify_now(w, state_.a);
-      if (watch_.out_of_time()) watch_.forgive_time(), certify_now(w, state_.a);
-      if (!proofs_.fresh()) hand_out(w);
+      if (watch_.out_of_time() && in_time()) watch_.forgive_time(), certify_now(w, state_.a);
+      if (watch_.interrupted() && !proofs_.fresh()) hand_out(w);
       proofs_.join_last();
       if (!whole || !proven) return false;
       if (p_.free_bias) bias_.recentre(w);
@@ -234,11 +238,14 @@ class DualSolver {
     return true;
   }
 
-  // The state to report, whatever stopped the fit. After an interrupt there is no time for a pass.
+  // The state to report, whatever stopped the fit. After an interrupt there is no time for a pass. Where there is none
+  // for a certificate, what has one is handed back, and zero where nothing has; a warm start gets its own at any price.
   void conclude() {
     watch_.forgive_time();  // before it runs out in the middle of the last proof
     if (fit_.converged) return;
     if (proofs_.fresh()) return not_above_zero();
+    if (!watch_.interrupted() && (cold_ || !fit_.history.empty()) && !in_time())
+      return fit_.history.empty() ? proofs_.take_zero(at_zero()) : not_above_zero();
     if (!u_is_whole_ && (watch_.interrupted() || !rebuild())) return;
     if (watch_.interrupted())
       hand_out(weights());
@@ -256,6 +263,7 @@ class DualSolver {
     const double zero = p_.free_bias && !is_joint<L> ? 0 : at_zero();
     if (!o_.or_zero || fit_.converged || watch_.interrupted() || proofs_.objective() <= zero) return;
     bias_.forget();
+    if (!in_time()) return proofs_.take_zero(at_zero());
     certify_now(std::vector<double>(u_.size(), 0.0), state_.a);
     proofs_.join_last();
   }
@@ -266,6 +274,7 @@ class DualSolver {
   DualState& state_;
   Watch& watch_;
   Meter meter_;
+  Deadline deadline_{watch_, meter_};
   Switching switching_{meter_, L::smooth};
   ProximalBias<Rows, L> bias_;
   Problem<Rows>& inner_ = bias_.inner;
@@ -281,7 +290,7 @@ class DualSolver {
   double certified_ = 0;  // operations until the last certificate
   double at_zero_ = -1;   // not known yet
   size_t epoch_ = 0;
-  bool at_floor_ = false, u_is_whole_ = true, given_up_ = false, polished_ = false, first_look_ = false;
+  bool at_floor_ = false, u_is_whole_ = true, given_up_ = false, polished_ = false, first_look_ = false, cold_ = false;
 };
 
 }  // namespace pegasos

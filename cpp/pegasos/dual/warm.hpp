@@ -13,6 +13,10 @@
 
 namespace pegasos {
 
+inline bool all_zero(std::span<const double> numbers) {
+  return std::all_of(numbers.begin(), numbers.end(), [](double x) { return x == 0; });
+}
+
 // Takes dual variables from wherever to what the loss allows; zero always is. After an interrupt nobody asks for more.
 template <class Rows, AnyLoss L>
 void make_feasible(const Problem<Rows>& p, const L& loss, std::span<double> a, Watch& watch) {

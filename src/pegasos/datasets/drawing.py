@@ -20,10 +20,11 @@ def drawn(draw: Callable[[int], NDArray[Any]], shape: int | tuple[int, ...]) -> 
     return out
 
 
-def pieces(n: int, size: int = PIECE) -> Iterator[slice]:
-    """0..n - 1 in slices."""
-    for first in range(0, n, size):
-        yield slice(first, min(first + size, n))
+def pieces(n: int, size: int | None = None) -> Iterator[slice]:
+    """0..n - 1 in slices, of PIECE where nothing else is said."""
+    step = size or PIECE
+    for first in range(0, n, step):
+        yield slice(first, min(first + step, n))
 
 
 def row_pieces(X: Any) -> Iterator[slice]:

@@ -69,14 +69,15 @@ class LinearModel(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]  #
     def _read(self, X: Any, y: Any, reset: bool, numeric: bool = False) -> tuple[_core.Rows, NDArray[Any]]:
         refuse_missing(y)
         X, y = validated(self, X, y, reset=reset, multi_output=False, y_numeric=numeric)
-        return make_rows(X, training=True, threads=_thread_count(self.n_jobs)), np.asarray(y)
+        names = getattr(self, "feature_names_in_", None)
+        return make_rows(X, training=True, threads=_thread_count(self.n_jobs), names=names), np.asarray(y)
 
     def _scores(self, X: Any) -> Floats:
         check_is_fitted(self)
         X = validated(self, X, reset=False)
         small = (X.nnz if sp.issparse(X) else X.size) < _WORTH_THREADS  # to ask how many cores there are takes longer
         threads = 1 if small else _thread_count(self.n_jobs)
-        rows = make_rows(X, training=False, threads=threads)
+        rows = make_rows(X, training=False, threads=threads, names=getattr(self, "feature_names_in_", None))
         if sp.issparse(self.coef_):
             return sparse_scores(X, *sparse_models(self.coef_, self.intercept_, self._n_models(), self.n_features_in_))
         scores: Floats = _core.scores(rows, self._weights(), threads)

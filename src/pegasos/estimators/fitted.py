@@ -64,6 +64,13 @@ def _biases(count: int, intercept: Any, n_models: tuple[int, ...]) -> Floats:
 def support_numbers(model: Any, n_support: int) -> tuple[Floats, Floats]:
     """dual_coef_ and intercept_ of a kernel model, which go with so many support vectors."""
     factors = fitted_numbers("dual_coef_", model.dual_coef_, (None, n_support))
+    wanted = model._n_models()
+    if len(factors) not in wanted:
+        why = f"the {len(model.classes_)} classes in classes_ need" if hasattr(model, "classes_") else "the model needs"
+        raise ValueError(
+            f"dual_coef_ has {len(factors)} rows where {why} {' or '.join(map(str, wanted))}: one of the attributes "
+            "was set since the fit; fit the model again."
+        )
     return factors, fitted_numbers("intercept_", np.ravel(model.intercept_), (len(factors),))
 
 

@@ -205,6 +205,9 @@ class KernelPegasosClassifier(Answers, KernelModel):
         self._keep(X, problem, fits, named, stop)
         return self
 
+    def _n_models(self) -> tuple[int, ...]:
+        return (len(pairs_of(len(self.classes_))),) if self._in_pairs else super()._n_models()
+
     def decision_function(self, X: Any) -> Floats:
         """Scores of each row; for two classes how far the second is ahead.
 

@@ -76,7 +76,7 @@ class KernelModel(LinearModel):
             return self._read_objects(X, y, numeric)
         X, y = validated(self, X, y, reset=reset, multi_output=False, y_numeric=numeric)
         X = owned(X)
-        rows = make_rows(X, training=True)
+        rows = make_rows(X, training=True, names=getattr(self, "feature_names_in_", None))
         return _tidy(X), rows, np.asarray(y)
 
     def _read_objects(self, X: Any, y: Any, numeric: bool) -> tuple[Any, _core.Rows, NDArray[Any]]:
@@ -229,7 +229,8 @@ class KernelModel(LinearModel):
             X = kernels.Objects(kernels.as_things(X))
         else:
             X = owned(validated(self, X, reset=False))
-            make_rows(X, training=False)  # refuses what is not a finite number
+            names = getattr(self, "feature_names_in_", None)
+            make_rows(X, training=False, names=names)  # refuses what is not a finite number
         looked_up = kernel.name == "precomputed"  # values as they are, only the sums are ours
         vectors, numbers = support_objects(self) if objects else support_rows(self, 0 if looked_up else X.shape[1])
         factors, intercept = support_numbers(self, len(numbers))

@@ -141,3 +141,6 @@ class KernelPegasosRegressor(RegressorMixin, KernelModel):  # type: ignore[misc]
         numbers : ndarray of shape (n_rows,)
         """
         return self._scores(X)[:, 0]
+
+    def _n_models(self) -> tuple[int, ...]:
+        return (1,)

@@ -188,7 +188,7 @@ class PegasosRegressor(RegressorMixin, SparseWeights, LinearModel):  # type: ign
         fits = [with_rounded_bias(problem, fit, stop) for fit in self._solve(problem, [""], stop, goes_on, told)]
         self._centre = centre
         self._set(problem, fits, np.empty(0), stop)
-        if not stop.one_pass and self.bias != "none":  # who asks for no bias knows
+        if not stop.one_pass:
             warn_far_from_zero(problem, self.dual_objective_)
         return self
 

@@ -9,24 +9,19 @@ from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
 from ..problem.problem import Floats
-from .typed import available_if
+from .typed import available_unless
 
 
-def _has_chances(estimator: Any) -> bool:
-    """Whether there are chances; the error that says what to do instead is the cause of the one the user sees."""
+def _no_chances(estimator: Any) -> str:
+    """Why there are none, and what to do instead; nothing if there are."""
     loss = _fitted_loss(estimator)
+    calibrate = "or calibrate the scores: sklearn.calibration.CalibratedClassifierCV(model)."
     if not isinstance(loss, str) or loss not in ("log", "multinomial"):
         others = "loss='log'" if hasattr(estimator, "multi_class") else "loss='log' or 'multinomial'"
-        raise AttributeError(
-            f"loss={loss!r} has scores, not chances. Fit with {others}, or calibrate the scores: "
-            "sklearn.calibration.CalibratedClassifierCV(model)."
-        )
+        return f"loss={loss!r} has scores, not chances. Fit with {others}, {calibrate}"
     if getattr(estimator, "multi_class", "ovr") == "ovo":
-        raise AttributeError(
-            "multi_class='ovo' has votes, not chances. Fit with multi_class='ovr', or calibrate the scores: "
-            "sklearn.calibration.CalibratedClassifierCV(model)."
-        )
-    return True
+        return f"multi_class='ovo' has votes, not chances. Fit with multi_class='ovr', {calibrate}"
+    return ""
 
 
 def _fitted_loss(estimator: Any) -> Any:
@@ -68,7 +63,7 @@ class Answers(ClassifierMixin):  # type: ignore[misc]  # scikit-learn has no typ
         labels: NDArray[Any] = self.classes_[best]
         return labels
 
-    @available_if(_has_chances)
+    @available_unless(_no_chances)
     def predict_proba(self, X: Any) -> Floats:
         """The chance of each class, for loss="log" and "multinomial".
 
@@ -83,7 +78,7 @@ class Answers(ClassifierMixin):  # type: ignore[misc]  # scikit-learn has no typ
         each: Floats = chances / chances.sum(axis=1, keepdims=True)
         return each
 
-    @available_if(_has_chances)
+    @available_unless(_no_chances)
     def predict_log_proba(self, X: Any) -> Floats:
         """The logarithm of `predict_proba`, also of chances too small to be written down.
 

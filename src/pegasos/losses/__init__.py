@@ -111,12 +111,15 @@ class JointLoss:
         loss(S, y, costs) for scores S of shape (n_rows, n_classes) and codes y; slope has the shape of S.
     conjugate : callable
         loss*(-A) for dual blocks A = e_y - P, where the rows of P are points of the simplex.
+    at_zero : callable
+        at_zero(costs): the loss of each class where all scores are zero; with thousands of classes `value` takes long.
     """
 
     name: str
     value: Callable[[Array, Codes, Array], Array]
     slope: Callable[[Array, Codes, Array], Array]
     conjugate: Callable[[Array, Codes, Array], Array]
+    at_zero: Callable[[Array], Array]
 
 
 def _one_hot(y: Codes, n_classes: int) -> Array:
@@ -143,6 +146,7 @@ MULTICLASS_HINGE = JointLoss(
     value=lambda S, y, costs: _beyond_own(S, y, costs).max(axis=1),
     slope=lambda S, y, costs: _one_hot(_worst(S, y, costs), S.shape[1]) - _one_hot(y, S.shape[1]),
     conjugate=lambda A, y, costs: (A * costs[y]).sum(axis=1),
+    at_zero=lambda costs: costs.max(axis=1),
 )
 
 MULTINOMIAL = JointLoss(
@@ -150,6 +154,7 @@ MULTINOMIAL = JointLoss(
     value=lambda S, y, costs: _log_sum(S - np.take_along_axis(S, y[:, None], axis=1)),
     slope=lambda S, y, costs: np.exp(S - _log_sum(S)[:, None]) - _one_hot(y, S.shape[1]),
     conjugate=lambda A, y, costs: _entropy(_one_hot(y, A.shape[1]) - A).sum(axis=1),
+    at_zero=lambda costs: np.full(len(costs), np.log(len(costs))),
 )
 
 CLASSIFICATION: dict[str, NamedLoss] = {loss.name: loss for loss in (HINGE, SQUARED_HINGE, LOG)}

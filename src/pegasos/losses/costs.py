@@ -87,11 +87,7 @@ def _checked(given: Any, n_classes: int) -> Floats:
 
 def joint_value_at_zero(loss: str, costs: Floats, shares: Floats) -> float:
     """The mean loss of the zero model."""
-    total, K = 0.0, len(costs)
-    for first in range(0, K, _AT_ONCE):
-        y = np.arange(first, min(first + _AT_ONCE, K), dtype=np.int32)
-        total += float(losses.JOINT[loss].value(np.zeros((len(y), K)), y, costs) @ shares[y])
-    return total
+    return float(losses.JOINT[loss].at_zero(costs) @ shares)
 
 
 def good_joint_constant(loss: str, costs: Floats, shares: Floats) -> float:
@@ -104,6 +100,8 @@ def good_joint_constant(loss: str, costs: Floats, shares: Floats) -> float:
         return float(-shares[shares > 0] @ np.log(shares[shares > 0]))
     most = costs.max(axis=1)
     best = float(shares @ most)
+    if (costs == most[0]).sum() == costs.size - len(costs):  # every mistake costs the same: the largest class is best
+        return min(best, 2 * float(most[0]) * float(1 - shares.max()))
     for first in range(0, len(costs), _AT_ONCE):
         ahead = np.arange(first, min(first + _AT_ONCE, len(costs)))
         values = np.maximum(costs[:, ahead] + most[ahead], most[:, None])

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from .. import _core
 from ..caller import user_level
-from .rows import refuse_masked
+from .entries import refuse_masked
 
 Codes = NDArray[np.int32]
 

@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from sklearn.utils.validation import validate_data
 
 from .. import _core
+from .entries import refuse_dates, refuse_masked, refuse_objects, with_names
 
 _FORMAT = {"accept_sparse": "csr", "dtype": [np.float64, np.float32], "order": "C", "ensure_all_finite": False}
 
@@ -16,44 +17,12 @@ _FORMAT = {"accept_sparse": "csr", "dtype": [np.float64, np.float32], "order": "
 def validated(estimator: Any, X: Any, *y: Any, **how: Any) -> Any:
     """X, and y where there is one, as scikit-learn hands them on; what cannot be a number is named with its place."""
     refuse_masked("X", X)
+    refuse_dates(X)
     try:
         return validate_data(estimator, sound(X), *y, **_FORMAT, **how)
-    except ValueError:
-        _refuse_text(X)
-        raise
-
-
-def refuse_masked(name: str, given: Any) -> None:
-    """scikit-learn would read what is under the mask."""
-    if isinstance(given, np.ma.MaskedArray) and np.ma.getmaskarray(given).any():
-        place = tuple(int(i) for i in np.argwhere(np.ma.getmaskarray(given))[0])
-        where = f"row {place[0]}" + (f", column {place[1]}" if len(place) == 2 else "")
-        raise ValueError(f"{name} is a masked array, masked at {where}. Fill it, {name}.filled(...), or drop the rows.")
-
-
-def _refuse_text(X: Any) -> None:
-    """Name the first entry that is not a number, as the native validator names NaN."""
-    objects = np.asarray(X)
-    if objects.ndim != 2 or objects.dtype.kind not in "OUS":
-        return
-    names = getattr(X, "columns", None)
-    for j, column in enumerate(objects.T):
-        for row, value in enumerate(column):
-            if not isinstance(value, (str, bytes)) or _is_number(value):
-                continue
-            named = "" if names is None else f" ({names[j]!r})"
-            raise ValueError(
-                f"X contains {str(value)!r} at row {row}, column {j}{named}, which is no number. Encode the column "
-                "first (OneHotEncoder or OrdinalEncoder in a ColumnTransformer; TfidfVectorizer for texts), or drop it."
-            ) from None
-
-
-def _is_number(value: Any) -> bool:
-    try:
-        float(value)
     except (TypeError, ValueError):
-        return False
-    return True
+        refuse_objects(X)
+        raise
 
 
 def sound(X: Any) -> Any:
@@ -129,11 +98,21 @@ def _check_compressed(X: Any) -> None:
         raise ValueError(f"index {indices[bad[0]]} in {line} {at} of {what} is outside 0..{n_minor - 1}.")
 
 
-def make_rows(X: Any, *, training: bool, threads: int = 1) -> _core.Rows:
+def make_rows(X: Any, *, training: bool, threads: int = 1, names: Any = None) -> _core.Rows:
     """Native rows that look at X without copying it; X is float32 or float64, C-ordered or CSR.
 
-    For training, rows whose indices are not strictly increasing are sorted and summed in a copy.
+    For training, rows whose indices are not strictly increasing are sorted and summed in a copy. names: of the
+    columns, for the error about one of them.
     """
+    try:
+        return _checked_rows(X, training, threads)
+    except ValueError as error:
+        if names is None:
+            raise
+        raise ValueError(with_names(str(error), names)) from None
+
+
+def _checked_rows(X: Any, training: bool, threads: int) -> _core.Rows:
     if not sp.issparse(X):
         return _core.Rows.dense(np.require(X, requirements=["C", "A"]), threads)
     if np.ndim(X.data) != 1 or np.ndim(X.indices) != 1 or np.ndim(X.indptr) != 1:

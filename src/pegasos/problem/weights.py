@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..caller import user_level
+from .entries import refuse_masked
 from .labels import Codes
-from .rows import refuse_masked
 
 Floats = NDArray[np.float64]
 

@@ -1,0 +1,63 @@
+"""max_time with thousands of classes, where a certificate takes longer than many a max_time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from pegasos import PegasosClassifier, losses
+
+M, D, K = 6000, 5, 2000
+RNG = np.random.default_rng(0)
+X, Y = RNG.normal(size=(M, D)), np.arange(M) % K
+AT_ZERO = {"multiclass_hinge": 1.0, "multinomial": np.log(K)}
+A_CERTIFICATE = 5 * M * K  # operations, of the looks at scores and dual variables alone: 60 ms
+pytestmark = pytest.mark.filterwarnings("ignore:not converged")
+
+
+def objective(model: PegasosClassifier) -> float:
+    scores = X @ model.coef_.T + model.intercept_
+    b = model.intercept_ if model.bias == "regularized" else np.zeros(0)
+    square = (model.coef_**2).sum() + (b**2).sum()
+    values = losses.JOINT[model.loss].value(scores, Y.astype(np.int32), 1.0 - np.eye(K))
+    return float(model.lam / 2 * square + values.mean())
+
+
+@pytest.mark.parametrize("loss", AT_ZERO)
+@pytest.mark.parametrize("bias", ["regularized", "free"])
+def test_where_no_certificate_fits_in_zero_is_handed_back_with_its_own(loss: str, bias: str) -> None:
+    model = PegasosClassifier(lam=1e-6, loss=loss, bias=bias, max_time=1e-3).fit(X, Y)
+    assert not model.coef_.any()
+    assert not model.intercept_.any()
+    assert model.objective_ == pytest.approx(AT_ZERO[loss], rel=1e-12)
+    assert model.objective_ <= model.gap_ <= (1 + 1e-10) * model.objective_  # 0 is the bound that needs no pass
+    assert not model.converged_
+    assert len(model.history_["gap"]) == 1
+    assert model._operations < A_CERTIFICATE  # no pass was made and thrown away
+
+
+@pytest.mark.parametrize("solver", ["auto", "sdca"])
+@pytest.mark.parametrize("max_time", [0.05, 0.4])
+def test_what_is_handed_back_out_of_time_is_what_was_certified(solver: str, max_time: float) -> None:
+    model = PegasosClassifier(lam=1e-6, loss="multiclass_hinge", solver=solver, max_time=max_time).fit(X, Y)
+    assert model.objective_ == pytest.approx(objective(model), rel=1e-9)
+    assert model.objective_ == model.history_["objective"][-1]
+    assert np.isfinite(model.gap_)
+
+
+def test_a_warm_start_is_not_thrown_away_for_want_of_time() -> None:
+    model = PegasosClassifier(lam=1.0, loss="multiclass_hinge", max_epochs=1, warm_start=True).fit(X, Y)
+    before = model.objective_
+    assert before < AT_ZERO["multiclass_hinge"]
+    model.set_params(max_time=1e-3).fit(X, Y)
+    assert model.objective_ <= before + 1e-12
+    assert model.objective_ == pytest.approx(objective(model), rel=1e-9)
+
+
+def test_the_joint_values_at_zero_are_those_of_the_formulas() -> None:
+    costs: Any = RNG.uniform(0, 3, size=(7, 7)) * (1 - np.eye(7))
+    y = np.arange(7, dtype=np.int32)
+    for loss in losses.JOINT.values():
+        np.testing.assert_array_equal(loss.at_zero(costs), loss.value(np.zeros((7, 7)), y, costs))
