@@ -10,8 +10,8 @@ SANITIZE := -std=c++20 -g -O1 -ffp-contract=off -fsanitize=address,undefined -fn
 CPP_TESTS := $(wildcard cpp/tests/*_test.cpp) cpp/tests/main.cpp
 JOBS := $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: help demo examples test test-oldest campaign lint style warnings format unit sanitize sanitize-threads bench bench-peers \
-  bench-everyday picture clean
+.PHONY: help demo examples test test-oldest campaign lint style warnings format unit sanitize sanitize-threads compilers arm64 \
+  bench bench-peers bench-everyday picture clean
 
 help:
 	@echo "make demo      set up, train on generated text, compare with scikit-learn, save demo.png"
@@ -21,7 +21,8 @@ help:
 	@echo "make campaign N=10000   so many random fits, linear, joint and kernel, against independent optima in long double"
 	@echo "make bench-peers   install the peers, measure against them (about 25 minutes)"
 	@echo "make bench-everyday   a course of ordinary inputs against scikit-learn (about 20 minutes)"
-	@echo "make lint      style and types, and the core's tests compiled with every warning an error"
+	@echo "make lint      style and types, and the module and the core's tests compiled with every warning an error"
+	@echo "make compilers | arm64   build and run the core's tests with every compiler installed; for arm64, in an emulator"
 	@echo "make unit | sanitize | sanitize-threads | format | bench | picture | clean"
 
 demo: $(VENV)/.installed $(VENV)/.demo
@@ -64,12 +65,27 @@ $(OLDEST)/.installed: tests/oldest.py $(SOURCES) pyproject.toml
 lint: style warnings
 	$(VENV)/bin/pyright --pythonpath $(PY) --project tests/types
 
-warnings: $(CPP_TESTS:cpp/tests/%.cpp=build/warnings/%.ok)
+warnings: $(CPP_TESTS:cpp/tests/%.cpp=build/warnings/%.ok) build/warnings/module.ok
 
 build/warnings/%.ok: cpp/tests/%.cpp $(CPP)
 	@mkdir -p $(@D)
 	$(CXX) -std=c++20 -O2 $(WARN) -Werror -pthread -Icpp -c $< -o /dev/null
 	@touch $@
+
+# The module itself, as a user builds it: the bindings and the file that CMake writes for each loss.
+build/warnings/module.ok: $(VENV)/.base $(SOURCES)
+	$(VENV)/bin/cmake -S . -B build/warnings/module -G Ninja -DPEGASOS_WERROR=ON -DCMAKE_CXX_COMPILER="$(lastword $(CXX))" \
+	  -DCMAKE_MAKE_PROGRAM=$(abspath $(VENV))/bin/ninja -DPython_EXECUTABLE=$(abspath $(PY)) \
+	  -Dnanobind_DIR=$$($(PY) -m nanobind --cmake_dir) $(if $(findstring ccache,$(CXX)),-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
+	$(VENV)/bin/cmake --build build/warnings/module --target _core
+	@touch $@
+
+# Every g++ and clang++ with a version in its name that is installed; COMPILERS="g++-14 clang++-19" chooses.
+compilers:
+	python3 cpp/tests/compilers.py $(COMPILERS)
+
+arm64:
+	python3 cpp/tests/compilers.py aarch64-linux-gnu-g++ --flags=-static --runner=qemu-aarch64
 
 style: $(VENV)/.installed $(VENV)/.test $(VENV)/.lint
 	$(VENV)/bin/ruff check .
