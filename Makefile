@@ -11,7 +11,7 @@ CPP_TESTS := $(wildcard cpp/tests/*_test.cpp) cpp/tests/main.cpp
 JOBS := $(shell nproc 2>/dev/null || echo 2)
 
 .PHONY: help demo examples test test-oldest campaign lint style warnings format unit sanitize sanitize-threads compilers arm64 \
-  bench bench-peers bench-everyday picture clean
+  wheel bench bench-peers bench-everyday picture clean
 
 help:
 	@echo "make demo      set up, train on generated text, compare with scikit-learn, save demo.png"
@@ -23,6 +23,7 @@ help:
 	@echo "make bench-everyday   a course of ordinary inputs against scikit-learn (about 20 minutes)"
 	@echo "make lint      style and types, and the module and the core's tests compiled with every warning an error"
 	@echo "make compilers | arm64   build and run the core's tests with every compiler installed; for arm64, in an emulator"
+	@echo "make wheel     sdist and wheel into dist/, checked, installed without a compiler and tried; for 3.11, or 3.12 and newer"
 	@echo "make unit | sanitize | sanitize-threads | format | bench | picture | clean"
 
 demo: $(VENV)/.installed $(VENV)/.demo
@@ -143,13 +144,31 @@ sanitize-threads: $(CPP)
 	@! build/sanitize/threads_canary race 2> build/sanitize/race.txt && grep -q 'data race' build/sanitize/race.txt
 	@echo "sanitize-threads: the canary was caught"
 
+# From a copy, whose README has absolute links. Python 3.11 makes a wheel for itself, a newer one that for 3.12 and newer.
+# It is tried in an environment of its own, where PATH leads to no compiler.
+WHEEL := build/wheel
+wheel: $(VENV)/.base $(VENV)/.wheel
+	rm -rf $(WHEEL) && mkdir -p $(WHEEL)/tree dist
+	git ls-files -z | tar --null -T - -c | tar -x -C $(WHEEL)/tree
+	$(PY) packaging/readme.py absolute $(WHEEL)/tree/README.md
+	$(PY) -m build --no-isolation --outdir $(WHEEL)/built $(WHEEL)/tree
+	PATH="$(abspath $(VENV))/bin:$$PATH" $(PY) -m auditwheel repair --wheel-dir $(WHEEL)/packages $(WHEEL)/built/*.whl
+	cp $(WHEEL)/built/*.tar.gz $(WHEEL)/packages/
+	$(PY) -m twine check --strict $(WHEEL)/packages/*
+	$(PY) packaging/readme.py check $(WHEEL)/packages/*
+	$(PY) -m venv $(WHEEL)/empty
+	PATH=$(abspath $(WHEEL))/empty/bin $(WHEEL)/empty/bin/python -m pip --quiet install --only-binary :all: $(WHEEL)/packages/*.whl
+	PATH=$(abspath $(WHEEL))/empty/bin $(WHEEL)/empty/bin/python -I packaging/try_installed.py
+	cp $(WHEEL)/packages/* dist/
+	@ls -l dist
+
 $(VENV)/.base: pyproject.toml
 	test -x $(PY) || python3 -m venv $(VENV)
 	$(PIP) install --upgrade "pip>=25.1"
 	$(PIP) install --group build numpy scipy scikit-learn
 	@touch $@
 
-$(VENV)/.demo $(VENV)/.test $(VENV)/.lint: $(VENV)/.%: $(VENV)/.base
+$(VENV)/.demo $(VENV)/.test $(VENV)/.lint $(VENV)/.wheel: $(VENV)/.%: $(VENV)/.base
 	$(PIP) install --group $*
 	@touch $@
 
