@@ -11,7 +11,7 @@ CPP_TESTS := $(wildcard cpp/tests/*_test.cpp) cpp/tests/main.cpp
 JOBS := $(shell nproc 2>/dev/null || echo 2)
 
 .PHONY: help demo examples test test-oldest campaign lint style warnings format unit sanitize sanitize-threads compilers arm64 \
-  wheel bench bench-peers bench-everyday picture clean
+  docs wheel bench bench-peers bench-everyday picture clean
 
 help:
 	@echo "make demo      set up, train on generated text, compare with scikit-learn, save demo.png"
@@ -23,6 +23,7 @@ help:
 	@echo "make bench-everyday   a course of ordinary inputs against scikit-learn (about 20 minutes)"
 	@echo "make lint      style and types, and the module and the core's tests compiled with every warning an error"
 	@echo "make compilers | arm64   build and run the core's tests with every compiler installed; for arm64, in an emulator"
+	@echo "make docs      the site, in build/docs/html: guide, reference, gallery; warnings are errors, links are followed"
 	@echo "make wheel     sdist and wheel into dist/, checked, installed without a compiler and tried; for 3.11, or 3.12 and newer"
 	@echo "make unit | sanitize | sanitize-threads | format | bench | picture | clean"
 
@@ -144,6 +145,9 @@ sanitize-threads: $(CPP)
 	@! build/sanitize/threads_canary race 2> build/sanitize/race.txt && grep -q 'data race' build/sanitize/race.txt
 	@echo "sanitize-threads: the canary was caught"
 
+docs: $(VENV)/.installed $(VENV)/.docs
+	$(PY) docs/site/build.py build/docs
+
 # From a copy, whose README has absolute links. Python 3.11 makes a wheel for itself, a newer one that for 3.12 and newer.
 # It is tried in an environment of its own, where PATH leads to no compiler.
 WHEEL := build/wheel
@@ -168,7 +172,7 @@ $(VENV)/.base: pyproject.toml
 	$(PIP) install --group build numpy scipy scikit-learn
 	@touch $@
 
-$(VENV)/.demo $(VENV)/.test $(VENV)/.lint $(VENV)/.wheel: $(VENV)/.%: $(VENV)/.base
+$(VENV)/.demo $(VENV)/.test $(VENV)/.lint $(VENV)/.docs $(VENV)/.wheel: $(VENV)/.%: $(VENV)/.base
 	$(PIP) install --group $*
 	@touch $@
 

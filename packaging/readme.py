@@ -1,6 +1,6 @@
 """The README of a package index, where relative links and pictures lead nowhere.
 
-    python packaging/readme.py absolute README.md     rewrite it in place: only ever in a copy that is made for a release
+    python packaging/readme.py absolute README.md     rewrite it in place: only in a copy that is made for a release
     python packaging/readme.py check dist/*           complain about relative links in the metadata of the packages
 
 Links become absolute on the address that `pyproject.toml` has as `Source`.

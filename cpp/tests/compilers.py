@@ -1,7 +1,8 @@
 """Build and run the core's tests with every compiler that is installed, and print a table.
 
-A compiler passes when it builds the tests without a warning, at the optimisation of a release, and every test passes with
-the assertions of the standard library on. `make compilers` runs all that are there, `make arm64` the cross-compiler.
+A compiler passes when it builds the tests without a warning, at the optimisation of a release, and every test passes
+with the assertions of the standard library on. `make compilers` tries all that are there, `make arm64` the
+cross-compiler.
 """
 
 from __future__ import annotations
@@ -18,11 +19,12 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 SOURCES = sorted([*ROOT.glob("cpp/tests/*_test.cpp"), ROOT / "cpp/tests/main.cpp"])
 KNOWN = [f"g++-{n}" for n in range(11, 30)] + [f"clang++-{n}" for n in range(14, 40)]
-FLAGS = "-std=c++20 -O3 -ffp-contract=off -D_GLIBCXX_ASSERTIONS -Wall -Wextra -Wconversion -pthread".split()
+FLAGS = ["-std=c++20", "-O3", "-ffp-contract=off", "-D_GLIBCXX_ASSERTIONS", "-pthread"]
+FLAGS += ["-Wall", "-Wextra", "-Wconversion"]
 
 
 def objects(compiler: str, folder: Path, flags: list[str], jobs: int) -> tuple[list[Path], str]:
-    """The tests, compiled, and all that the compiler had to say about them; no files if one of them does not compile."""
+    """The tests, compiled, and what the compiler had to say about them; no files if one of them does not compile."""
     launcher = [ccache] if (ccache := shutil.which("ccache")) else []
 
     def compiled(source: Path) -> tuple[Path, subprocess.CompletedProcess[str]]:
