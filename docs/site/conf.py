@@ -13,6 +13,7 @@ root_doc = "index"
 # The text of a docstring has the types in words; the signature shows names and defaults only.
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
+toc_object_entries_show_parents = "hide"
 numpydoc_show_class_members = False
 numpydoc_xref_param_type = False
 default_role = "code"  # `name` in a docstring is code, as in Markdown

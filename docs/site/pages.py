@@ -74,7 +74,7 @@ def summary(thing: Any) -> str:
 
 def table(rows: list[tuple[str, Any]]) -> str:
     lines = [f"| [`{name}`](api/{name}.rst) | {summary(thing)} |" for name, thing in rows]
-    return "\n".join(["| | |", "|---|---|", *lines])
+    return "\n".join(["| name | what it is |", "|---|---|", *lines])
 
 
 def reference() -> dict[str, str]:
