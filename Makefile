@@ -11,7 +11,7 @@ CPP_TESTS := $(wildcard cpp/tests/*_test.cpp) cpp/tests/main.cpp
 JOBS := $(shell nproc 2>/dev/null || echo 2)
 
 .PHONY: help demo examples test test-oldest campaign lint style warnings format unit sanitize sanitize-threads compilers arm64 \
-  docs wheel bench bench-peers bench-everyday picture clean
+  docs wheel bench bench-peers bench-everyday figures picture clean
 
 help:
 	@echo "make demo      set up, train on generated text, compare with scikit-learn, save demo.png"
@@ -25,6 +25,7 @@ help:
 	@echo "make compilers | arm64   build and run the core's tests with every compiler installed; for arm64, in an emulator"
 	@echo "make docs      the site, in build/docs/html: guide, reference, gallery; warnings are errors, links are followed"
 	@echo "make wheel     sdist and wheel into dist/, checked, installed without a compiler and tried; for 3.11, or 3.12 and newer"
+	@echo "make figures   write the figures of README.md and benchmarks/README.md from the published results"
 	@echo "make unit | sanitize | sanitize-threads | format | bench | picture | clean"
 
 demo: $(VENV)/.installed $(VENV)/.demo
@@ -110,6 +111,10 @@ bench-peers: $(VENV)/.peers bench
 
 bench-everyday: $(VENV)/.installed
 	$(PY) benchmarks/everyday.py
+
+# README.md and benchmarks/README.md, from benchmarks/results/published.json; how figures get there: benchmarks/README.md.
+figures:
+	python3 benchmarks/report.py
 
 picture: $(VENV)/.installed $(VENV)/.demo $(VENV)/.peers
 	$(PY) benchmarks/picture.py
