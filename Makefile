@@ -10,8 +10,8 @@ SANITIZE := -std=c++20 -g -O1 -ffp-contract=off -fsanitize=address,undefined -fn
 CPP_TESTS := $(wildcard cpp/tests/*_test.cpp) cpp/tests/main.cpp
 JOBS := $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: help demo examples test test-oldest campaign lint style warnings format unit sanitize sanitize-threads bench bench-peers \
-  bench-everyday picture clean
+.PHONY: help demo examples test test-oldest campaign lint style warnings format unit sanitize sanitize-threads compilers arm64 \
+  docs wheel bench bench-peers bench-everyday figures picture clean
 
 help:
 	@echo "make demo      set up, train on generated text, compare with scikit-learn, save demo.png"
@@ -21,7 +21,11 @@ help:
 	@echo "make campaign N=10000   so many random fits, linear, joint and kernel, against independent optima in long double"
 	@echo "make bench-peers   install the peers, measure against them (about 25 minutes)"
 	@echo "make bench-everyday   a course of ordinary inputs against scikit-learn (about 20 minutes)"
-	@echo "make lint      style and types, and the core's tests compiled with every warning an error"
+	@echo "make lint      style and types, and the module and the core's tests compiled with every warning an error"
+	@echo "make compilers | arm64   build and run the core's tests with every compiler installed; for arm64, in an emulator"
+	@echo "make docs      the site, in build/docs/html: guide, reference, gallery; warnings are errors, links are followed"
+	@echo "make wheel     sdist and wheel into dist/, checked, installed without a compiler and tried; for 3.11, or 3.12 and newer"
+	@echo "make figures   write the figures of README.md and benchmarks/README.md from the published results"
 	@echo "make unit | sanitize | sanitize-threads | format | bench | picture | clean"
 
 demo: $(VENV)/.installed $(VENV)/.demo
@@ -64,12 +68,27 @@ $(OLDEST)/.installed: tests/oldest.py $(SOURCES) pyproject.toml
 lint: style warnings
 	$(VENV)/bin/pyright --pythonpath $(PY) --project tests/types
 
-warnings: $(CPP_TESTS:cpp/tests/%.cpp=build/warnings/%.ok)
+warnings: $(CPP_TESTS:cpp/tests/%.cpp=build/warnings/%.ok) build/warnings/module.ok
 
 build/warnings/%.ok: cpp/tests/%.cpp $(CPP)
 	@mkdir -p $(@D)
 	$(CXX) -std=c++20 -O2 $(WARN) -Werror -pthread -Icpp -c $< -o /dev/null
 	@touch $@
+
+# The module itself, as a user builds it: the bindings and the file that CMake writes for each loss.
+build/warnings/module.ok: $(VENV)/.base $(SOURCES)
+	$(VENV)/bin/cmake -S . -B build/warnings/module -G Ninja -DPEGASOS_WERROR=ON -DCMAKE_CXX_COMPILER="$(lastword $(CXX))" \
+	  -DCMAKE_MAKE_PROGRAM=$(abspath $(VENV))/bin/ninja -DPython_EXECUTABLE=$(abspath $(PY)) \
+	  -Dnanobind_DIR=$$($(PY) -m nanobind --cmake_dir) $(if $(findstring ccache,$(CXX)),-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
+	$(VENV)/bin/cmake --build build/warnings/module --target _core
+	@touch $@
+
+# Every g++ and clang++ with a version in its name that is installed; COMPILERS="g++-14 clang++-19" chooses.
+compilers:
+	python3 cpp/tests/compilers.py $(COMPILERS)
+
+arm64:
+	python3 cpp/tests/compilers.py aarch64-linux-gnu-g++ --flags=-static --runner=qemu-aarch64
 
 style: $(VENV)/.installed $(VENV)/.test $(VENV)/.lint
 	$(VENV)/bin/ruff check .
@@ -92,6 +111,10 @@ bench-peers: $(VENV)/.peers bench
 
 bench-everyday: $(VENV)/.installed
 	$(PY) benchmarks/everyday.py
+
+# README.md and benchmarks/README.md, from benchmarks/results/published.json; how figures get there: benchmarks/README.md.
+figures:
+	python3 benchmarks/report.py
 
 picture: $(VENV)/.installed $(VENV)/.demo $(VENV)/.peers
 	$(PY) benchmarks/picture.py
@@ -127,13 +150,34 @@ sanitize-threads: $(CPP)
 	@! build/sanitize/threads_canary race 2> build/sanitize/race.txt && grep -q 'data race' build/sanitize/race.txt
 	@echo "sanitize-threads: the canary was caught"
 
+docs: $(VENV)/.installed $(VENV)/.docs
+	$(PY) docs/site/build.py build/docs
+
+# From a copy, whose README has absolute links. Python 3.11 makes a wheel for itself, a newer one that for 3.12 and newer.
+# It is tried in an environment of its own, where PATH leads to no compiler.
+WHEEL := build/wheel
+wheel: $(VENV)/.base $(VENV)/.wheel
+	rm -rf $(WHEEL) && mkdir -p $(WHEEL)/tree dist
+	git ls-files -z | tar --null -T - -c | tar -x -C $(WHEEL)/tree
+	$(PY) packaging/readme.py absolute $(WHEEL)/tree/README.md
+	$(PY) -m build --no-isolation --outdir $(WHEEL)/built $(WHEEL)/tree
+	PATH="$(abspath $(VENV))/bin:$$PATH" $(PY) -m auditwheel repair --wheel-dir $(WHEEL)/packages $(WHEEL)/built/*.whl
+	cp $(WHEEL)/built/*.tar.gz $(WHEEL)/packages/
+	$(PY) -m twine check --strict $(WHEEL)/packages/*
+	$(PY) packaging/readme.py check $(WHEEL)/packages/*
+	$(PY) -m venv $(WHEEL)/empty
+	PATH=$(abspath $(WHEEL))/empty/bin $(WHEEL)/empty/bin/python -m pip --quiet install --only-binary :all: $(WHEEL)/packages/*.whl
+	PATH=$(abspath $(WHEEL))/empty/bin $(WHEEL)/empty/bin/python -I packaging/try_installed.py
+	cp $(WHEEL)/packages/* dist/
+	@ls -l dist
+
 $(VENV)/.base: pyproject.toml
 	test -x $(PY) || python3 -m venv $(VENV)
 	$(PIP) install --upgrade "pip>=25.1"
 	$(PIP) install --group build numpy scipy scikit-learn
 	@touch $@
 
-$(VENV)/.demo $(VENV)/.test $(VENV)/.lint: $(VENV)/.%: $(VENV)/.base
+$(VENV)/.demo $(VENV)/.test $(VENV)/.lint $(VENV)/.docs $(VENV)/.wheel: $(VENV)/.%: $(VENV)/.base
 	$(PIP) install --group $*
 	@touch $@
 

@@ -1,4 +1,4 @@
-"""Print the figures of README.md from a results file: `python benchmarks/table.py [results/linear.json]`.
+"""Print the scores of a results file side by side: `python benchmarks/table.py [results/linear.json]`.
 
 For results/everyday.json, what the course of ordinary inputs ends with.
 """

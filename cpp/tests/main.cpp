@@ -12,7 +12,9 @@ int main() {
     } catch (const std::exception& error) {
       ++failed;
       std::printf("FAILED %s: %s\n", test.name, error.what());
+      std::fflush(stdout);
     }
+    std::fflush(stdout);
   }
   std::printf("%d passed, %d failed\n", int(cases().size()) - failed, failed);
   return failed != 0;

@@ -6,9 +6,12 @@ and our objective; and the test is worth something when a C or alpha twice as la
 
 from __future__ import annotations
 
+import doctest
 import re
 import warnings
+from importlib import import_module
 from pathlib import Path
+from pkgutil import walk_packages
 
 import numpy as np
 import pytest
@@ -16,6 +19,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import SGDClassifier
 from sklearn.svm import SVC, LinearSVC
 
+import pegasos
 from pegasos import PegasosClassifier, datasets
 
 ROOT = Path(__file__).parents[2]
@@ -40,6 +44,16 @@ def test_the_code_of_a_page_runs_from_top_to_bottom_without_a_warning(page: Path
         warnings.simplefilter("error")
         for block in code_blocks(page):
             exec(compile(block, str(page), "exec"), names)
+
+
+def test_the_examples_of_docstrings_print_what_they_say_and_every_model_has_one():
+    found = {}
+    for module in walk_packages(pegasos.__path__, "pegasos."):
+        for test in doctest.DocTestFinder(exclude_empty=True).find(import_module(module.name)):
+            found[test.name.rpartition(".")[2]] = doctest.DocTestRunner().run(test)
+    assert not [name for name, result in found.items() if result.failed]
+    models = {name for name in pegasos.__all__ if hasattr(getattr(pegasos, name), "fit")}
+    assert models <= {name for name, result in found.items() if result.attempted}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -16,7 +16,11 @@ namespace pegasos {
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) && \
     !defined(__SANITIZE_THREAD__)
+#if __GNUC__ >= 12
 #define PEG_CLONES __attribute__((target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
+#else  // g++ 11 cannot choose by level yet; these are the first CPUs that have all of v3 and of v4
+#define PEG_CLONES __attribute__((target_clones("default", "arch=haswell", "arch=skylake-avx512")))
+#endif
 #else
 #define PEG_CLONES
 #endif

@@ -85,7 +85,7 @@ class PegasosClassifier(Answers, SparseWeights, LinearModel):
         The labels, sorted.
     n_features_in_ : int
         Number of features seen in `fit`.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (n_features,)
         Names of the features, where X had string column names.
     objective_, dual_objective_, gap_ : float or ndarray of shape (n_classes,)
         f(w) of the returned weights, a lower bound on its minimum, and their difference. One per class where classes

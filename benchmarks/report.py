@@ -1,0 +1,268 @@
+"""Write the figures of README.md and benchmarks/README.md from benchmarks/results/published.json.
+
+    python benchmarks/report.py                       # `make figures`: write every marked region of the two pages anew
+    python benchmarks/report.py take linear kernels   # first take what is in results/linear.json and kernels.json
+
+A region stands between `<!-- figures: name -->` and `<!-- end of figures -->`. Each line of published.json is a finding
+with the date and the commit of its measurement, and names where it was taken from. A finding that is taken replaces the
+older one of the same contest, data, lam, peer and number of threads; the others stay, with their dates.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+HERE = Path(__file__).parent
+PUBLISHED = HERE / "results" / "published.json"
+PAGES = (HERE.parent / "README.md", HERE / "README.md")
+REGION = re.compile(r"(<!-- figures: (\w+) -->\n).*?(<!-- end of figures -->)", re.DOTALL)
+KEY = ("contest", "lam", "data", "peer", "threads")
+NONE = "-"
+LAMBDAS = (1e-4, 1e-5, 1e-6)
+DATA = {"arxiv": "697,957 abstracts", "generated": "781,265 generated texts", "covertype": "93,000 dense rows"}
+
+Finding = dict[str, Any]
+
+
+def taken(f: Finding, results: dict[str, Any], source: str) -> Finding:
+    """A finding of a results file as published.json has it."""
+    threads = re.search(r"ours: (\d+) thread", f["against"])
+    lam = re.search(r", lam (\S+)$", f["contest"])
+    found = {
+        "contest": re.sub(r", lam \S+$", "", f["contest"]),
+        "lam": float(lam[1]) if lam else None,
+        "data": f["data"].split()[0] if f["unit"] != "bytes" else f["data"],
+        "peer": re.split(r"[,;(]", f["against"])[0].strip() if f["unit"] != "bytes" else f["against"],
+        "threads": int(threads[1]) if threads else None,
+        "score": f["score"],
+        "target": f["target"],
+        "sense": f["sense"],
+    }
+    notes = {k: f["notes"][k] for k in ("tol_met", "same_problem", "bytes_per_row") if k in f["notes"]}
+    values = {"ours": f["ours"], "yardstick": f["yardstick"]} if f["unit"] == "%" else {}
+    when, commit = results["when"][:10], results["machine"]["commit"]
+    return found | notes | values | {"source": source, "when": when, "commit": commit}
+
+
+def take(names: Iterable[str]) -> None:
+    lines = {tuple(f[k] for k in KEY): f for f in load()}
+    for name in names:
+        results = json.loads((HERE / "results" / f"{name}.json").read_text(encoding="utf-8"))
+        for f in (taken(f, results, f"{name}.json") for f in results["findings"]):
+            lines[tuple(f[k] for k in KEY)] = f
+    text = ",\n".join(json.dumps(f) for f in lines.values())
+    PUBLISHED.write_text(f"[\n{text}\n]\n", encoding="utf-8")
+
+
+def load() -> list[Finding]:
+    return list(json.loads(PUBLISHED.read_text(encoding="utf-8"))) if PUBLISHED.exists() else []
+
+
+class Report:
+    """Regions of the pages, and which findings each of them has used."""
+
+    def __init__(self, findings: list[Finding]) -> None:
+        self.findings = findings
+        self.used: list[Finding] = []
+
+    def pick(self, **what: Any) -> list[Finding]:
+        chosen = [f for f in self.findings if all(f.get(k) == v for k, v in what.items())]
+        self.used += chosen
+        return chosen
+
+    def scores(self, lambdas: Iterable[float] = LAMBDAS, **what: Any) -> str:
+        """The scores for these lam, in their order; a dash where there is none, and nothing after the last."""
+        return listed([self.pick(lam=lam, **what) for lam in lambdas])
+
+    def dates(self) -> str:
+        """When and from which code the figures come."""
+        told = []
+        for copied, words in ((False, "Measured {}, commit {}"), (True, "recorded {} in {}, results files not kept")):
+            some = [f for f in self.used if (f["source"] == "README.md") == copied]
+            for day in sorted({f["when"] for f in some}):
+                told.append(words.format(day, ", ".join(sorted({f["commit"] for f in some if f["when"] == day}))))
+        text = "; ".join(told)
+        return text[:1].upper() + text[1:] + "."
+
+    def footer(self) -> str:
+        """The dates, and which of the figures miss their target."""
+        short = [f for f in self.used if f["target"] is not None and missed(f)]
+        below = "; ".join(dict.fromkeys(f"{place(f)}: {figure(f)}, target {f['target']:g}" for f in short))
+        return f"{self.dates()} " + (f"Short of the target: {below}." if below else "All targets are met.")
+
+
+def figure(f: Finding) -> str:
+    """A score: how many times faster with two digits, a ratio near 1 with up to three."""
+    return f"{f['score']:#.2g}".rstrip(".") if f["sense"] == "faster" else f"{f['score']:.3g}"
+
+
+def listed(found: list[list[Finding]]) -> str:
+    while len(found) > 1 and not found[-1]:
+        found = found[:-1]
+    return ", ".join(figure(some[0]) if some else NONE for some in found)
+
+
+def missed(f: Finding) -> bool:
+    return bool(f["score"] > f["target"] if f["sense"] == "at most" else f["score"] < f["target"])
+
+
+def place(f: Finding) -> str:
+    lam = "" if f["lam"] is None else f" at lam = {power(f['lam'])}"
+    threads = "" if f["threads"] is None else f", {f['threads']} thread{'s' * (f['threads'] > 1)}"
+    return f"{f['contest']} on `{f['data']}`{lam}{threads}"
+
+
+def power(lam: float) -> str:
+    return f"{lam:.0e}".replace("e-0", "e-")
+
+
+def table(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    lines = [list(header), *map(list, rows)]
+    lines.insert(1, ["---"] * len(lines[0]))
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def everyday_faster(report: Report) -> tuple[int, float]:
+    """How many ordinary inputs there are, and how many times faster than scikit-learn ours is in the median."""
+    cases = report.pick(source="everyday.json", data="generated")
+    return len(cases), 1 / median(f["score"] for f in cases)
+
+
+def summary(report: Report) -> str:
+    fit: dict[str, Any] = {"contest": "fit to 1e-4", "data": "arxiv", "threads": 2}
+    count, faster = everyday_faster(report)
+    log = report.scores(LAMBDAS[:2], contest="log", data="arxiv", threads=2)
+    kernel = report.scores([None], contest="fit to 0.001", data="mnist", peer="SVC")  # type: ignore[list-item]
+    rows = [
+        ("hinge, 697,957 abstracts", "`LinearSVC`", report.scores(peer="LinearSVC", **fit)),
+        ("the same", "Snap ML, two threads as well", report.scores(peer="Snap 2", **fit)),
+        ("log loss, the same rows", "`LogisticRegression`", log),
+        ("RBF kernel, 60,000 digits of MNIST", "`SVC`", kernel),
+        (f"{count} ordinary inputs, one thread, median", "scikit-learn", f"{faster:.1f}"),
+    ]
+    return table(("problem", "against", "times faster"), rows) + "\n\n" + report.dates()
+
+
+def certified(report: Report) -> str:
+    peers = {'`LinearSVC(loss="hinge")`': ("LinearSVC", "LinearSVC"), "Snap ML": ("Snap 2", "Snap 1")}
+    rows = []
+    for data, words in DATA.items():
+        for name, pair in peers.items():
+            cells = [
+                report.scores(contest="fit to 1e-4", data=data, peer=peer, threads=n)
+                for n, peer in zip((2, 1), pair, strict=True)
+            ]
+            if set(cells) != {NONE}:
+                rows.append((words, name, *cells))
+    return table(("rows", "against", "two threads", "one thread"), rows) + "\n\n" + report.footer()
+
+
+def threads(report: Report) -> str:
+    what = {
+        "gain of two threads in a fit, relative to their gain in a pass": "gain of two threads",
+        "one thread that works in two replicas, relative to one replica": "two replicas",
+    }
+    rows = [(words, report.scores(contest=contest, data="arxiv")) for words, contest in what.items()]
+    return table(("ours, on the abstracts", "score"), rows) + "\n\n" + report.footer()
+
+
+def losses(report: Report) -> str:
+    peers = {
+        "log": "`LogisticRegression`",
+        "epsilon_insensitive": "`LinearSVR`",
+        "multiclass_hinge": '`LinearSVC(multi_class="crammer_singer")`',
+        "multinomial": "`LogisticRegression`",
+    }
+    rows = [
+        (
+            f"`{loss}`",
+            peer,
+            DATA[data],
+            *(report.scores(LAMBDAS[:2], contest=loss, data=data, threads=n) for n in (2, 1)),
+        )
+        for loss, peer in peers.items()
+        for data in ("arxiv", "covertype")
+    ]
+    return table(("loss", "against", "rows", "two threads", "one thread"), rows) + "\n\n" + report.footer()
+
+
+def stochastic(report: Report) -> str:
+    what = {
+        "an epoch, relative to a pass that only evaluates the objective": "epoch",
+        "validation of the input, relative to an epoch": "validation",
+        "fit to the objective of one epoch of `SGDClassifier`, relative to its time": "Pegasos to SGD's objective",
+    }
+    rows = [
+        (words, *(report.scores(contest=contest, data=data) for data in ("generated", "arxiv")))
+        for words, contest in what.items()
+    ]
+    memory = sorted(f["bytes_per_row"] for f in report.pick(contest="memory of a fit"))
+    told = f"Extra memory of a fit on 5 million rows of 4 numbers: {memory[0]:.0f} to {memory[-1]:.0f} bytes a row."
+    header = ("ours", DATA["generated"], DATA["arxiv"])
+    return f"{table(header, rows)}\n\n{told} {report.footer()}"
+
+
+def kernels(report: Report) -> str:
+    def both(peer: str, data: str) -> str:
+        return listed([report.pick(contest=f"fit to {tol:g}", data=data, peer=peer) for tol in (1e-3, 1e-5)])
+
+    def errors(data: str) -> str:
+        return "; ".join(
+            f"{f['ours']:.2f} %, {f['yardstick']:.2f} %" for f in report.pick(contest="test error", data=data)
+        )
+
+    def predicted(data: str) -> str:
+        return listed([report.pick(contest="predict", data=data)])
+
+    sets = ("adult", "mnist")
+    rows = [
+        ("fit to 1e-3 and to 1e-5, times faster than `SVC`", *(both("SVC", data) for data in sets)),
+        ("the same, than `SVC` of scikit-learn-intelex", *(both("SVC of scikit-learn-intelex", data) for data in sets)),
+        ("prediction of the test rows, times faster than `SVC`", *map(predicted, sets)),
+        ("test error, ours and that of `SVC`", *map(errors, sets)),
+    ]
+    header = ("", "32,561 rows of Adult", "60,000 rows of MNIST, 8 against the rest")
+    return table(header, rows) + "\n\n" + report.footer()
+
+
+def everyday(report: Report) -> str:
+    count, faster = everyday_faster(report)
+    cases = report.pick(source="everyday.json")
+    slow = sorted((f for f in cases if missed(f)), key=lambda f: -f["score"])
+    unmet = [f for f in cases if not f["tol_met"]]
+    names = ", ".join(f"`{f['contest']}` ({figure(f)})" for f in slow)
+    told = f" ({names})" if names else ""
+    return (
+        f"{count} generated inputs: {faster:.1f} times faster in the median. Slower than the peer by more than the "
+        f"target: {len(slow)}{told}; `tol` not met: {len(unmet)}. {report.dates()}"
+    )
+
+
+REGIONS: dict[str, Callable[[Report], str]] = {
+    f.__name__: f for f in (summary, certified, threads, losses, stochastic, kernels, everyday)
+}
+
+
+def written(page: str, findings: list[Finding]) -> str:
+    """The text of a page with every region as the findings have it."""
+    return REGION.sub(lambda m: f"{m[1]}{REGIONS[m[2]](Report(findings))}\n{m[3]}", page)
+
+
+def main() -> None:
+    if sys.argv[1:2] == ["take"]:
+        take(sys.argv[2:])
+    elif sys.argv[1:]:
+        sys.exit(__doc__)
+    findings = load()
+    for page in PAGES:
+        page.write_text(written(page.read_text(encoding="utf-8"), findings), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,124 @@
+"""The pages that nobody writes: one for every example, and the reference of every public name."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+from pathlib import Path
+from typing import Any
+
+import pegasos
+from pegasos import kernels, losses
+
+# What an estimator has from scikit-learn and a reader looks for; the rest of it is in scikit-learn's own reference.
+INHERITED = ("score", "get_params", "set_params")
+
+
+def gallery(root: Path) -> dict[str, str]:
+    """A page for every example, with its picture where it draws one, and one that shows them all."""
+    pages, cards, others = {}, [], []
+    for script in sorted(root.glob("examples/[a-z]*.py")):
+        code = script.read_text(encoding="utf-8")
+        first, _, rest = (ast.get_docstring(ast.parse(code)) or "").partition("\n")
+        body = code.split('"""', 2)[2].strip()
+        name = script.stem
+        title = name.removeprefix("plot_").replace("_", " ").capitalize()
+        picture = root / "docs" / "images" / f"{name.removeprefix('plot_')}.png"
+        shown = f"![{first}](../images/{picture.name})\n\n" if picture.exists() else ""
+        run = f"`python examples/{script.name}`" + (" draws the picture anew." if shown else " runs it.")
+        pages[f"examples/{name}.md"] = f"# {title}\n\n{first}\n{rest}\n\n{shown}{run}\n\n```python\n{body}\n```\n"
+        if shown:
+            cards.append(f"<div>\n\n[![{first}](images/{picture.name})](examples/{name}.md)\n\n{first}\n\n</div>\n")
+        else:
+            others.append(f"- [{title}](examples/{name}.md): {first}")
+    names = "\n".join(sorted(page.removesuffix(".md") for page in pages))
+    pages["gallery.md"] = (
+        "# Examples\n\nEach picture leads to the script that draws it.\n\n"
+        f'<div class="gallery">\n\n{"".join(cards)}\n</div>\n\n## Without a picture\n\n{chr(10).join(others)}\n\n'
+        f"```{{toctree}}\n:hidden:\n\n{names}\n```\n"
+    )
+    return pages
+
+
+def methods(kind: type) -> list[str]:
+    """The public methods of a class that are ours and say what they do."""
+    found = []
+    for name in dir(kind):
+        home = next(c for c in kind.__mro__ if name in vars(c))
+        ours = home.__module__.startswith("pegasos.") and not re.fullmatch("set_.*_request", name)
+        if ours and not name.startswith("_") and inspect.getdoc(vars(home)[name]):
+            found.append(name)
+    return [name for name in found if inspect.isroutine(getattr(kind, name)) or is_property(kind, name)]
+
+
+def is_property(kind: type, name: str) -> bool:
+    return isinstance(inspect.getattr_static(kind, name), property)
+
+
+def entry(name: str, thing: Any) -> str:
+    title = f"{name}\n{'=' * len(name)}\n\n"
+    if not inspect.isclass(thing):
+        return f"{title}.. autofunction:: pegasos.{name}\n"
+    members = ", ".join(methods(thing))
+    text = f"{title}.. autoclass:: pegasos.{name}\n" + (f"   :members: {members}\n" if members else "")
+    inherited = [f"``{method}``" for method in INHERITED if hasattr(thing, method)]
+    return text + (f"\n{', '.join(inherited)} are those of scikit-learn.\n" if inherited else "")
+
+
+def summary(thing: Any) -> str:
+    """The first sentence of a docstring, on one line."""
+    paragraph = " ".join((inspect.getdoc(thing) or "").split("\n\n")[0].split())
+    return paragraph.replace("|", "\\|")
+
+
+def table(rows: list[tuple[str, Any]]) -> str:
+    lines = [f"| [`{name}`](api/{name}.rst) | {summary(thing)} |" for name, thing in rows]
+    return "\n".join(["| name | what it is |", "|---|---|", *lines])
+
+
+def reference() -> dict[str, str]:
+    """The reference: a page for every class and function, and one that lists them."""
+    classes = [(name, getattr(pegasos, name)) for name in sorted(pegasos.__all__) if name != "datasets"]
+    solvers = [pair for pair in classes if hasattr(pair[1], "solve")]
+    models = [pair for pair in classes if hasattr(pair[1], "fit")]
+    others = [pair for pair in classes if pair not in solvers and pair not in models]
+    data = [(f"datasets.{name}", getattr(pegasos.datasets, name)) for name in sorted(pegasos.datasets.__all__)]
+    named = ", ".join(f'`"{name}"`' for name in (*losses.CLASSIFICATION, *losses.JOINT))
+    numbers = ", ".join(f'`"{name}"`' for name in losses.REGRESSION)
+    kernel_names = ", ".join(f'`"{name}"`' for name in kernels.names())
+    pages = {f"api/{name}.rst": entry(name, thing) for name, thing in classes + data}
+    names = "\n".join(page.removesuffix(".rst") for page in pages)
+    pages["reference.md"] = f"""# Reference
+
+## Models
+
+{table(models)}
+
+## Solvers
+
+The method, apart from the problem: `solver="auto"` is short for `solver=Auto()`.
+
+{table(solvers)}
+
+## Losses
+
+Classifiers take {named}; regressors take {numbers}. [Losses](losses.md) has their formulas, and shows how to write one.
+
+{table(others)}
+
+## Kernels
+
+Kernel models take {kernel_names}, or a function of two blocks of rows. [Kernels](kernels.md) has their formulas.
+
+## Data sets
+
+{table(data)}
+
+```{{toctree}}
+:hidden:
+
+{names}
+```
+"""
+    return pages

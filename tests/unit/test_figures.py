@@ -1,0 +1,74 @@
+"""The figures of README.md and benchmarks/README.md are those of the published results, and the README is short."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def report(monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.syspath_prepend(ROOT / "benchmarks")
+    monkeypatch.delitem(sys.modules, "report", raising=False)
+    import report
+
+    return report
+
+
+def test_every_marked_region_is_what_the_script_writes(report: Any) -> None:
+    named = []
+    for page in report.PAGES:
+        text = page.read_text(encoding="utf-8")
+        assert text == report.written(text, report.load()), f"{page.name} is not up to date: run `make figures`"
+        named += [match[2] for match in report.REGION.finditer(text)]
+    assert sorted(named) == sorted(report.REGIONS)
+
+
+def test_another_result_gives_another_page(report: Any) -> None:
+    text = report.PAGES[0].read_text(encoding="utf-8")
+    changed = [f | {"score": 12.3} if f["peer"] == "Snap 2" else f for f in report.load()]
+    assert "| 12, 12, 12 |" in report.written(text, changed)
+
+
+def test_every_published_finding_says_when_and_from_which_code(report: Any) -> None:
+    for f in report.load():
+        assert re.fullmatch(r"\d{4}-\d\d-\d\d", f["when"])
+        assert re.fullmatch(r"[0-9a-f]{7,40}", f["commit"])
+        assert f["source"] == "README.md" or f["source"].endswith(".json")
+
+
+def test_a_finding_that_is_taken_replaces_the_older_one(report: Any, monkeypatch: Any, tmp_path: Path) -> None:
+    (tmp_path / "results").mkdir()
+    old = [f for f in report.load() if f["contest"] == "fit to 1e-4" and f["data"] == "arxiv"]
+    published = tmp_path / "results" / "published.json"
+    published.write_text(json.dumps(old))
+    said = "LinearSVC, tol=0.1; ours: 2 threads"
+    found = {
+        "contest": "fit to 1e-4, lam 0.0001",
+        "data": "arxiv 698k",
+        "against": said,
+        "unit": "s",
+        "sense": "faster",
+    }
+    found |= {"score": 7.5, "target": 8.0, "ours": 1.0, "yardstick": 7.5, "notes": {}}
+    results = {"when": "2027-01-02T03:04:05Z", "machine": {"commit": "abcdef0"}, "findings": [found]}
+    (tmp_path / "results" / "linear.json").write_text(json.dumps(results))
+    monkeypatch.setattr(report, "HERE", tmp_path)
+    monkeypatch.setattr(report, "PUBLISHED", published)
+    report.take(["linear"])
+    new = report.load()
+    assert len(new) == len(old)
+    assert [f["score"] for f in new if f["commit"] == "abcdef0"] == [7.5]
+    assert "7.5, 10, 8.4" in report.certified(report.Report(new))
+    assert "7.5, target 8" in report.certified(report.Report(new))
+
+
+def test_the_readme_has_at_most_100_lines() -> None:
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 100
