@@ -51,7 +51,7 @@ class DualSolver {
     proofs_.report = report;
     const bool from_zero = all_zero(state_.a);
     cold_ = from_zero && all_zero(state_.w);
-    deadline_.reserve(certificate_cost());
+    deadline_.reserve(proofs_.cost());
     first_look_ = !from_zero && !o_.new_lam;  // perhaps it is solved already
     bool go_on = from_zero || (rebuild() && (!o_.new_lam || shorten<Rows, L>(inner_, loss_, state_.a, u_, watch_)));
     if (go_on && descent_pays()) go_on = descend();
@@ -130,7 +130,7 @@ class DualSolver {
   bool certificate_is_due() const {
     return meter_.spent() - certified_ > std::max(8 * proofs_.cost(), meter_.spent() / 8);
   }
-  bool in_time() const { return deadline_.affords(certificate_cost()); }  // by max_time, for another one
+  bool in_time() const { return deadline_.affords(proofs_.cost()); }  // by max_time, for another one
 
   std::vector<double> weights() const {
     std::vector<double> w(u_);
