@@ -10,7 +10,7 @@ SANITIZE := -std=c++20 -g -O1 -ffp-contract=off -fsanitize=address,undefined -fn
 CPP_TESTS := $(wildcard cpp/tests/*_test.cpp) cpp/tests/main.cpp
 JOBS := $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: help demo examples test test-oldest campaign lint style warnings format unit sanitize sanitize-threads compilers arm64 \
+.PHONY: help demo examples test test-oldest campaign mutants lint style warnings format unit sanitize sanitize-threads compilers arm64 \
   docs wheel bench bench-peers bench-everyday figures picture clean
 
 help:
@@ -19,6 +19,7 @@ help:
 	@echo "make test      set up, lint, sanitized core tests, the whole test suite"
 	@echo "make test-oldest   the same with the oldest versions that pyproject.toml declares, as far as they matter"
 	@echo "make campaign N=10000   so many random fits, linear, joint and kernel, against independent optima in long double"
+	@echo "make mutants   wrong formulas in the core, one at a time: does the suite notice? (hours)"
 	@echo "make bench-peers   install the peers, measure against them (about 25 minutes)"
 	@echo "make bench-everyday   a course of ordinary inputs against scikit-learn (about 20 minutes)"
 	@echo "make lint      style and types, and the module and the core's tests compiled with every warning an error"
@@ -44,6 +45,10 @@ campaign: $(VENV)/.installed $(VENV)/.test
 	$(PY) tests/claims/linear_campaign.py $(N)
 	$(PY) tests/claims/joint_campaign.py $(N)
 	$(PY) tests/claims/kernel_campaign.py $(N)
+
+# Wrong formulas, one at a time: does a test notice? Takes hours; MUTANTS="--every 10 --first-tests-only" some minutes.
+mutants: $(VENV)/.installed $(VENV)/.test
+	$(PY) tests/mutants.py $(MUTANTS)
 
 # The oldest python and the oldest of everything else that pyproject.toml declares. Left out: polars, which scikit-learn 1.6
 # knows only in old versions, sparse arrays of one dimension, which old scipy has not, and a question of routing that

@@ -1,0 +1,207 @@
+"""Does the suite notice when a formula of the core is wrong? `make mutants`; `python tests/mutants.py --help`.
+
+Every formula is changed in every way that a slip of the pen would: another sign, a product for a quotient, a comparison
+the wrong way round, the smaller for the larger. All these mutants are compiled into one module, each behind a switch
+that PEGASOS_MUTANT sets, and the tests are run once for each of them: `a + b` becomes `a + mutant<7>() + b`, which is
+a - b where number 7 is asked for. A mutant is killed by a test that fails, by a crash, or by a test that does not end.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+WORK = ROOT / "build" / "mutants"
+FILES = (
+    *(f"loss/{name}.hpp" for name in ("hinge", "squared_hinge", "log", "multiclass_hinge", "multinomial", "simplex")),
+    *(f"loss/{name}.hpp" for name in ("epsilon_insensitive", "squared_epsilon_insensitive")),
+    *(f"pegasos/{name}.hpp" for name in ("steps", "average")),
+    *("data/sampler.hpp", "data/random.hpp", "linalg/scaled_vector.hpp"),
+    *(f"proof/{name}.hpp" for name in ("certificate", "best_bias", "class_balance", "rounding")),
+)
+SWAPS = {"+": "-", "-": "+", "*": "/", "/": "*", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
+OPERATOR = re.compile(r"(?<=[\w)\].]) (\+|-|\*|/|<|<=|>|>=) (?=[\w(.!])|\bstd::(max|min)(?=\()")
+# The cheap tests that know the formulas best come first; whoever survives them meets the others.
+FIRST = ("contract/test_losses.py", "unit/test_reference.py", "contract/test_joint_losses.py", "unit/test_samplers.py")
+THEN = ("contract", "claims", "unit")
+SWITCH = """#pragma once
+#include <algorithm>
+#include <cstdlib>
+inline const int mutant_number = std::getenv("PEGASOS_MUTANT") ? std::atoi(std::getenv("PEGASOS_MUTANT")) : -1;
+template <int N> struct mutant {};
+template <int N, class A> struct mutant_with { A a; };
+"""
+OPERATORS = """
+template <int N, class A> constexpr auto operator{op}(A a, mutant<N>) {{ return mutant_with<N, A>{{a}}; }}
+template <int N, class A, class B> constexpr auto operator{op}(mutant_with<N, A> x, B b) {{
+  using R = decltype(x.a {op} b);
+  return mutant_number == N ? R(x.a {other} b) : R(x.a {op} b);
+}}
+"""
+CHOICE = """template <int N, class T = void, class A, class B> auto mutant_{op}(const A& a, const B& b) {{
+  return mutant_number == N ? std::{other}(a, b) : std::{op}(a, b);
+}}
+"""
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """One change: from `old` to `new`, in a line of a file."""
+
+    number: int
+    file: str
+    line: int
+    old: str
+    new: str
+    text: str
+
+    def __str__(self) -> str:
+        return f"{self.number:4d}  {self.file}:{self.line}  {self.old} -> {self.new}  {self.text}"
+
+
+def mutate(file: str, first: int, skip: set[tuple[str, int]]) -> tuple[str, list[Mutant]]:
+    """The file with a switch at every place, and what they do."""
+    mutants: list[Mutant] = []
+    lines = (ROOT / "cpp" / "pegasos" / file).read_text().split("\n")
+    for at, line in enumerate(lines):
+        code = line.split("//")[0]
+        plain = re.match(r"\s*(#|template|static_assert|using|static constexpr|inline constexpr|for \()", code)
+        if plain or not code.strip() or (file, at + 1) in skip:
+            continue
+
+        def switch(found: re.Match[str], at: int = at, line: str = line) -> str:
+            number, old = first + len(mutants), found[1] or found[2]
+            new = SWAPS.get(old, "min" if old == "max" else "max")
+            mutants.append(Mutant(number, file, at + 1, old, new, line.strip()))
+            if found[2]:
+                return f"mutant_{old}<{number}>"
+            return f" {old} mutant<{number}>() {old} "
+
+        lines[at] = OPERATOR.sub(switch, code) + line[len(code) :]
+    return "\n".join(lines), mutants
+
+
+def write(skip: set[tuple[str, int]]) -> list[Mutant]:
+    """A copy of the core with all mutants."""
+    shutil.rmtree(WORK / "source", ignore_errors=True)
+    for name in ("cpp", "src", "CMakeLists.txt", "README.md", "pyproject.toml", "LICENSE"):
+        copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
+        (WORK / "source").mkdir(parents=True, exist_ok=True)
+        copy(ROOT / name, WORK / "source" / name)
+    header = SWITCH + "".join(OPERATORS.format(op=op, other=other) for op, other in SWAPS.items())
+    header += "".join(CHOICE.format(op=op, other=other) for op, other in (("max", "min"), ("min", "max")))
+    (WORK / "mutant.hpp").write_text(header)
+    mutants: list[Mutant] = []
+    for file in FILES:
+        text, new = mutate(file, len(mutants), skip)
+        (WORK / "source" / "cpp" / "pegasos" / file).write_text(text)
+        mutants += new
+    return mutants
+
+
+def compiled() -> list[Mutant]:
+    """Lines that do not compile with a switch are left as they are."""
+    skip: set[tuple[str, int]] = set()
+    probe = WORK / "source" / "probe.cpp"
+    while True:
+        mutants = write(skip)
+        probe.write_text('#include "pegasos/dual/auto.hpp"\n#include "pegasos/pegasos/solver.hpp"\n' + INSTANCES)
+        flags = ["-std=c++20", "-fsyntax-only", "-fmax-errors=0", "-include", str(WORK / "mutant.hpp")]
+        command = [os.environ.get("CXX", "g++"), *flags, "-I", str(WORK / "source" / "cpp"), str(probe)]
+        said = subprocess.run(command, capture_output=True, text=True)
+        if said.returncode == 0:
+            return mutants
+        wrong = {(file, int(line)) for file, line in re.findall(r"cpp/pegasos/([\w/]+\.hpp):(\d+)", said.stderr)}
+        fresh = {place for place in wrong if any((m.file, m.line) == place for m in mutants)} - skip
+        if not fresh:
+            sys.exit(said.stderr[:3000])
+        skip |= fresh
+
+
+INSTANCES = """
+namespace pegasos {
+template class DualSolver<AnyRows, Hinge>;
+template class DualSolver<AnyRows, Log>;
+template class DualSolver<AnyRows, Multinomial>;
+template class DualSolver<AnyRows, MulticlassHinge>;
+template class DualSolver<AnyRows, EpsilonInsensitive>;
+template class PegasosSolver<AnyRows, Hinge>;
+}
+"""
+
+
+def build() -> None:
+    nanobind = subprocess.check_output([sys.executable, "-m", "nanobind", "--cmake_dir"], text=True).strip()
+    flags = f"-include {WORK / 'mutant.hpp'} -O1 -w"
+    options = [f"-DPython_EXECUTABLE={sys.executable}", f"-Dnanobind_DIR={nanobind}", f"-DCMAKE_CXX_FLAGS={flags}"]
+    options += ["-DCMAKE_BUILD_TYPE=None", "-G", "Ninja"]
+    subprocess.run(
+        ["cmake", "-S", WORK / "source", "-B", WORK / "build", *options], check=True, stdout=subprocess.DEVNULL
+    )
+    subprocess.run(["cmake", "--build", WORK / "build"], check=True, stdout=subprocess.DEVNULL)
+    package = WORK / "package" / "pegasos"
+    shutil.rmtree(package, ignore_errors=True)
+    shutil.copytree(ROOT / "src" / "pegasos", package)
+    for file in (WORK / "build").glob("_core*.so"):
+        shutil.copy(file, package)
+
+
+def killed(mutant: Mutant | None, tests: tuple[str, ...], limit: float) -> bool:
+    environment = os.environ | {"PYTHONPATH": str(WORK / "package"), "OMP_NUM_THREADS": "1"}
+    if mutant is not None:
+        environment["PEGASOS_MUTANT"] = str(mutant.number)
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-x",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        *(f"tests/{name}" for name in tests),
+    ]
+    try:
+        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        return subprocess.run(command, cwd=ROOT, env=environment, timeout=limit, **quiet).returncode != 0
+    except subprocess.TimeoutExpired:
+        return True
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--every", type=int, default=1, help="only every so many-th mutant")
+    parser.add_argument("--first-tests-only", action="store_true", help="do not run the whole suite on survivors")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    asked = parser.parse_args()
+    mutants = compiled()[:: asked.every]
+    print(f"{len(mutants)} mutants; building", flush=True)
+    build()
+    for tests in (FIRST,) if asked.first_tests_only else (FIRST, THEN):
+        if killed(None, tests, 3600):
+            sys.exit("the tests fail without a mutant")
+
+    def lives(mutant: Mutant) -> bool:
+        dead = killed(mutant, FIRST, 300) or (not asked.first_tests_only and killed(mutant, THEN, 1800))
+        print(f"{'killed  ' if dead else 'SURVIVED'} {mutant}", flush=True)
+        return not dead
+
+    with ThreadPoolExecutor(asked.jobs) as pool:
+        survivors = [mutant for mutant, alive in zip(mutants, pool.map(lives, mutants), strict=True) if alive]
+    share = 1 - len(survivors) / len(mutants)
+    print(f"\n{len(mutants) - len(survivors)} of {len(mutants)} mutants killed: {share:.1%}. Survivors:")
+    print("\n".join(map(str, survivors)))
+    (WORK / "survivors.json").write_text(json.dumps([asdict(mutant) for mutant in survivors], indent=1))
+    sys.exit(share < 0.95)
+
+
+if __name__ == "__main__":
+    main()
