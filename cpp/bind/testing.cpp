@@ -8,6 +8,7 @@
 #include "pegasos/linalg/scaled_vector.hpp"
 #include "pegasos/loss/all.hpp"
 #include "pegasos/proof/best_bias.hpp"
+#include "pegasos/run/passes.hpp"
 
 using namespace nb::literals;
 using namespace pegasos;
@@ -62,6 +63,9 @@ double best_bias_of(const std::string& name, Vec<double> scores, Vec<double> y, 
 }  // namespace
 
 void bind_testing(nb::module_& m) {
+  m.def(
+      "parts_of", [](int64_t n, double each, double copied) { return Pass::over(n, each, copied).parts; }, "n"_a,
+      "each"_a, "copied"_a = 0.0);
   m.def("best_bias", &best_bias_of, "loss"_a, "scores"_a.noconvert(), "y"_a.noconvert(), "s"_a.noconvert());
   m.def("joint_loss_at", &joint_loss_at, "name"_a, "s"_a.noconvert(), "y"_a, "a"_a.noconvert(), "costs"_a.noconvert(),
         "curvature"_a = 1.0);

@@ -61,7 +61,7 @@ def test_descent_and_coordinate_ascent_enclose_the_same_minimum(loss: str, bias:
 def test_every_layout_and_number_of_threads_has_its_certificate(layout: str) -> None:
     X, y = problem()
     data = {"float32": X.astype(np.float32), "csr": csr(X), "fortran": np.asfortranarray(X)}[layout]
-    one, *others = (estimator("log", n_jobs=n).fit(data, y) for n in (1, 2, 3))
+    one, *others = (estimator("log", n_jobs=n).fit(data, y) for n in (1, 2, 3, 7))
     assert one.converged_
     assert one.objective_ == pytest.approx(by_coordinates("log", "regularized").objective_, abs=2e-4)
     for other in others:

@@ -14,9 +14,10 @@ import pytest
 from helpers import binary, model, run_python, same_model, three_classes
 from problems import csr, make_problem
 
-from pegasos import SDCA, Auto, Pegasos, PegasosClassifier
+from pegasos import SDCA, Auto, Pegasos, PegasosClassifier, _core
 
-M = 70_000  # enough for two replicas
+M = 70_000  # enough for two replicas, and for more parts of a pass than threads
+THREADS = (1, 2, 3, 7)
 SOLVERS = {
     "auto": Auto(),
     "auto all rows": Auto(shrinking=False),
@@ -50,7 +51,7 @@ def fit(kind: str, solver: str, weighted: bool, bias: str, n_jobs: int | None) -
 def test_the_model_has_the_same_bytes_for_any_number_of_threads(
     kind: str, weighted: bool, bias: str, solver: str
 ) -> None:
-    one, *others = (fit(kind, solver, weighted, bias, n_jobs) for n_jobs in (1, 2, 3, 7))
+    one, *others = (fit(kind, solver, weighted, bias, n_jobs) for n_jobs in THREADS)
     assert one.converged_
     for other in others:
         assert same_model(one, other)
@@ -58,6 +59,49 @@ def test_the_model_has_the_same_bytes_for_any_number_of_threads(
             assert getattr(one, name) == getattr(other, name), name
         for name in ("steps", "objective", "dual", "gap"):
             assert one.history_[name].tobytes() == other.history_[name].tobytes(), name
+
+
+def test_passes_have_more_parts_than_these_tests_have_threads() -> None:
+    """Else a pass that is cut by threads would go unseen. Small problems are one part and start no thread."""
+    assert _core.parts_of(M, 8 / 3, 9) > max(THREADS)  # dense rows, and their features and bias
+    assert _core.parts_of(M, 0.9 * 8, 9) > max(THREADS)
+    assert _core.parts_of(150, 12, 5) == 1
+
+
+@pytest.mark.parametrize("loss", ["log", "squared_hinge", "hinge"])
+@pytest.mark.parametrize("kind", ["dense", "csr"])
+def test_second_order_steps_have_the_same_bytes_for_any_number_of_threads(loss: str, kind: str) -> None:
+    """With a free bias, and a lam so small that coordinate ascent is not the last to go."""
+    X, y, s = large(kind)
+    one, *others = (
+        PegasosClassifier(lam=1e-7, loss=loss, bias="free", n_jobs=n, random_state=0, tol=1e-7, max_epochs=60).fit(
+            X[:20_000], y[:20_000], s[:20_000]
+        )
+        for n in THREADS
+    )
+    for other in others:
+        assert same_model(one, other)
+        assert one.history_["gap"].tobytes() == other.history_["gap"].tobytes()
+
+
+@pytest.mark.parametrize("kind", ["dense", "float32", "csr"])
+def test_scores_have_the_same_bytes_for_any_number_of_threads(kind: str) -> None:
+    X = large(kind)[0]
+    assert _core.parts_of(M, 8 / 3 + 4) > max(THREADS)
+    fitted = model().fit(X[:200], large(kind)[1][:200])
+    alone = fitted.decision_function(X)
+    np.testing.assert_allclose(alone, X @ fitted.coef_.T[:, 0] + fitted.intercept_, rtol=1e-5, atol=1e-6)
+    for n_jobs in (*THREADS, -1):
+        assert fitted.set_params(n_jobs=n_jobs).decision_function(X).tobytes() == alone.tobytes()
+
+
+def test_the_first_of_several_faults_is_named_for_any_number_of_threads() -> None:
+    X, y, _ = large("dense")
+    X = np.tile(X, (2, 1))
+    X[[M - 1, M // 3, 2 * M - 1], 5] = [np.nan, np.inf, np.nan]
+    for n_jobs in THREADS:
+        with pytest.raises(ValueError, match=rf"row {M // 3}, column 5"):
+            model(n_jobs=n_jobs).fit(X, np.tile(y, 2))
 
 
 def test_all_cores_and_none_are_numbers_of_threads_like_others() -> None:
@@ -92,8 +136,10 @@ def test_no_thread_outlives_its_fit(solver: str) -> None:
         fit("dense", solver, False, "none", n_jobs)
         model(n_jobs=n_jobs).fit(*three_classes())
         assert no_more_threads_than(before)
+        model(n_jobs=n_jobs).fit(*three_classes()).predict(np.zeros((M, 6)))
+        assert no_more_threads_than(before)
     with pytest.raises(ValueError, match="NaN"):
-        model(n_jobs=7).fit(np.full((10, 2), np.nan), np.arange(10) % 2)
+        model(n_jobs=7).fit(np.full((M, 2), np.nan), np.arange(M) % 2)
     assert no_more_threads_than(before)
 
 

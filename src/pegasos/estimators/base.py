@@ -75,8 +75,7 @@ class LinearModel(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]  #
     def _scores(self, X: Any) -> Floats:
         check_is_fitted(self)
         X = validated(self, X, reset=False)
-        small = (X.nnz if sp.issparse(X) else X.size) < _WORTH_THREADS  # to ask how many cores there are takes longer
-        threads = 1 if small else _thread_count(self.n_jobs)
+        threads = 1 if X.size < _WORTH_THREADS else _thread_count(self.n_jobs)  # to count cores takes long
         rows = make_rows(X, training=False, threads=threads, names=getattr(self, "feature_names_in_", None))
         if sp.issparse(self.coef_):
             return sparse_scores(X, *sparse_models(self.coef_, self.intercept_, self._n_models(), self.n_features_in_))

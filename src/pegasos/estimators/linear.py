@@ -67,8 +67,8 @@ class PegasosClassifier(Answers, SparseWeights, LinearModel):
     warm_start : bool, default=False
         Whether `fit` goes on from the current weights and step number. If `lam` changed, both are kept.
     n_jobs : int or None, default=None
-        Threads, over the classes when there are more than two; None for one, -1 for all cores. The model does not
-        depend on it.
+        Threads of a fit, over the classes when there are more than two, and of predictions; None for one, -1 for all
+        cores. Neither model nor predictions depend on it.
     random_state : int, RandomState or None, default=None
         Seed of the order of the rows. The same int gives the same bytes. None: the same bytes, too, with "auto" and
         "sdca", and another order every time with Pegasos, as in SGDClassifier.

@@ -46,7 +46,7 @@ class PegasosRegressor(RegressorMixin, SparseWeights, LinearModel):  # type: ign
     warm_start : bool, default=False
         Whether `fit` goes on from the current weights and step number.
     n_jobs : int or None, default=None
-        Threads; None for one, -1 for all cores. The model does not depend on it.
+        Threads of fits and predictions; None for one, -1 for all cores. Neither depends on it.
     random_state : int, RandomState or None, default=None
         Seed of the order of the rows; None as in `PegasosClassifier`.
     verbose : int, default=0
