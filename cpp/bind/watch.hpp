@@ -4,6 +4,7 @@
 
 #include <nanobind/nanobind.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <exception>
@@ -18,14 +19,20 @@ struct PyWatch {
   bool polls_signals;
   OutVec<uint8_t> stop;
   nb::object report;
+  double silence;  // seconds, until the last line is told again: nobody should think it hangs
   nb::object error = nb::none();
 
-  PyWatch(double began, double limit, bool signals, OutVec<uint8_t> stop_flag, nb::object told)
-      : started(began), give_up(limit), polls_signals(signals), stop(std::move(stop_flag)), report(std::move(told)) {}
+  PyWatch(double began, double limit, bool signals, OutVec<uint8_t> stop_flag, nb::object told, double longest_silence)
+      : started(began),
+        give_up(limit),
+        polls_signals(signals),
+        stop(std::move(stop_flag)),
+        report(std::move(told)),
+        silence(longest_silence) {}
 
   bool outside() {
     if (std::atomic_ref<uint8_t>(*stop.data()).load(std::memory_order_relaxed) != 0) return false;
-    if (!report.is_none() && seconds() - told_ > silence && !remind()) return false;
+    if (!report.is_none() && seconds() - told_ >= silence && !remind()) return false;
     if (!polls_signals) return true;
     WithGil gil;
     if (PyErr_CheckSignals() == 0) return true;
@@ -44,12 +51,10 @@ struct PyWatch {
   pegasos::Watch make() {
     begin_ = pegasos::Watch::Clock::now();
     told_ = started;
-    return {started, give_up, [this] { return outside(); }};
+    return {started, give_up, [this] { return outside(); }, std::min(0.01, silence)};
   }
 
  private:
-  static constexpr double silence = 1;  // seconds, until the last line is told again: nobody should think it hangs
-
   double seconds() const {
     return started + std::chrono::duration<double>(pegasos::Watch::Clock::now() - begin_).count();
   }
