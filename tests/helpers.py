@@ -50,7 +50,7 @@ def same_model(a: PegasosClassifier, b: PegasosClassifier) -> bool:
 
 def run_python(*arguments: str, timeout: float = 120) -> subprocess.CompletedProcess[str]:
     """An interpreter of its own, which can import what tests can."""
-    path = os.pathsep.join([str(TESTS), str(TESTS / "unit")])
+    path = os.pathsep.join([str(TESTS), str(TESTS / "unit"), *filter(None, [os.environ.get("PYTHONPATH")])])
     # One BLAS thread: the interpreter may fork.
     env = {**os.environ, "PYTHONPATH": path, "PYTHONFAULTHANDLER": "1", "OPENBLAS_NUM_THREADS": "1"}
     return subprocess.run(

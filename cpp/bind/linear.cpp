@@ -213,12 +213,13 @@ void bind_linear(nb::module_& m) {
   nb::class_<PyWatch>(m, "Watch")
       .def(
           "__init__",
-          [](PyWatch* self, double started, double give_up, bool polls_signals, OutVec<uint8_t> stop,
-             nb::object report) {
+          [](PyWatch* self, double started, double give_up, bool polls_signals, OutVec<uint8_t> stop, nb::object report,
+             double silence) {
             if (stop.size() != 1) throw std::invalid_argument("stop is one byte");
-            new (self) PyWatch(started, give_up, polls_signals, stop, std::move(report));
+            new (self) PyWatch(started, give_up, polls_signals, stop, std::move(report), silence);
           },
-          nb::kw_only(), "started"_a, "give_up"_a, "polls_signals"_a, "stop"_a.noconvert(), "report"_a.none());
+          nb::kw_only(), "started"_a, "give_up"_a, "polls_signals"_a, "stop"_a.noconvert(), "report"_a.none(),
+          "silence"_a = 1.0);
 
   m.def("row_sizes", &row_sizes, "rows"_a, "bias"_a);
   m.def("rounding_of_sums", &rounding_of_sums, nb::kw_only(), "errors"_a, "pull"_a, "conjugates"_a, "rows"_a,

@@ -4,6 +4,7 @@
 
 #include <nanobind/nanobind.h>
 
+#include <algorithm>
 #include <atomic>
 #include <exception>
 #include <limits>
@@ -17,14 +18,20 @@ struct PyWatch {
   bool polls_signals;
   OutVec<uint8_t> stop;
   nb::object report;
+  double silence;  // seconds, until the last line is told again: nobody should think it hangs
   nb::object error = nb::none();
 
-  PyWatch(double began, double limit, bool signals, OutVec<uint8_t> stop_flag, nb::object told)
-      : started(began), give_up(limit), polls_signals(signals), stop(std::move(stop_flag)), report(std::move(told)) {}
+  PyWatch(double began, double limit, bool signals, OutVec<uint8_t> stop_flag, nb::object told, double longest_silence)
+      : started(began),
+        give_up(limit),
+        polls_signals(signals),
+        stop(std::move(stop_flag)),
+        report(std::move(told)),
+        silence(longest_silence) {}
 
   bool outside() {
     if (std::atomic_ref<uint8_t>(*stop.data()).load(std::memory_order_relaxed) != 0) return false;
-    if (!report.is_none() && clock_.seconds() - told_ > silence && !remind()) return false;
+    if (!report.is_none() && clock_.seconds() - told_ >= silence && !remind()) return false;
     if (!polls_signals) return true;
     WithGil gil;
     if (PyErr_CheckSignals() == 0) return true;
@@ -43,12 +50,10 @@ struct PyWatch {
   pegasos::Watch make() {
     clock_ = pegasos::Stopwatch(started);
     told_ = started;
-    return {started, give_up, [this] { return outside(); }};
+    return {started, give_up, [this] { return outside(); }, std::min(0.01, silence)};
   }
 
  private:
-  static constexpr double silence = 1;  // seconds, until the last line is told again: nobody should think it hangs
-
   // A wish to stop is kept for the next line: there the model has a certificate. False when the callback raised.
   bool remind() {
     WithGil gil;
