@@ -63,9 +63,9 @@ def test_the_model_has_the_same_bytes_for_any_number_of_threads(
 
 def test_passes_have_more_parts_than_these_tests_have_threads() -> None:
     """Else a pass that is cut by threads would go unseen. Small problems are one part and start no thread."""
-    assert _core.parts_of(M, 8 / 3, 9) > max(THREADS)  # dense rows, and their features and bias
-    assert _core.parts_of(M, 0.9 * 8, 9) > max(THREADS)
-    assert _core.parts_of(150, 12, 5) == 1
+    assert _core.testing.parts_of(M, 8 / 3, 9) > max(THREADS)  # dense rows, and their features and bias
+    assert _core.testing.parts_of(M, 0.9 * 8, 9) > max(THREADS)
+    assert _core.testing.parts_of(150, 12, 5) == 1
 
 
 @pytest.mark.parametrize("loss", ["log", "squared_hinge", "hinge"])
@@ -87,7 +87,7 @@ def test_second_order_steps_have_the_same_bytes_for_any_number_of_threads(loss: 
 @pytest.mark.parametrize("kind", ["dense", "float32", "csr"])
 def test_scores_have_the_same_bytes_for_any_number_of_threads(kind: str) -> None:
     X = large(kind)[0]
-    assert _core.parts_of(M, 8 / 3 + 4) > max(THREADS)
+    assert _core.testing.parts_of(M, 8 / 3 + 4) > max(THREADS)
     fitted = model().fit(X[:200], large(kind)[1][:200])
     alone = fitted.decision_function(X)
     np.testing.assert_allclose(alone, X @ fitted.coef_.T[:, 0] + fitted.intercept_, rtol=1e-5, atol=1e-6)
