@@ -63,8 +63,8 @@ def test_the_model_has_the_same_bytes_for_any_number_of_threads(
 
 def test_passes_have_more_parts_than_these_tests_have_threads() -> None:
     """Else a pass that is cut by threads would go unseen. Small problems are one part and start no thread."""
-    assert _core.testing.parts_of(M, 8 / 3, 9) > max(THREADS)  # dense rows, and their features and bias
-    assert _core.testing.parts_of(M, 0.9 * 8, 9) > max(THREADS)
+    assert _core.testing.parts_of(M, 8 / 3 + 8, 9) > max(THREADS)  # dense rows, and their features and bias
+    assert _core.testing.parts_of(M, 0.9 * 8 + 8, 9) > max(THREADS)
     assert _core.testing.parts_of(150, 12, 5) == 1
 
 
