@@ -34,6 +34,20 @@ std::vector<double> loss_at(const std::string& name, double s, double y, double 
   return out;
 }
 
+// What dual solvers ask of a loss at (a, s): {where ascend leads, softness there, violation, settled}, and for
+// piecewise linear losses the ends and levels of the ways up and down.
+std::vector<double> dual_step_at(const std::string& name, double a, double s, double y, double curvature, double slack,
+                                 double parameter) {
+  std::vector<double> out;
+  with_loss(name, {parameter}, [&]<class L>(const L& l) {
+    const double top = l.ascend(a, s, y, curvature);
+    out = {top, l.softness(top, y, curvature), l.violation(a, s, y), double(l.settled(a, s, y, slack))};
+    if constexpr (PiecewiseLinear<L>)
+      for (const Way& way : {l.rise(a, y), l.fall(a, y)}) out.push_back(way.end), out.push_back(way.level);
+  });
+  return out;
+}
+
 // {value, conjugate}, slope, feasible a and the a that ascend finds, of a joint loss.
 nb::tuple joint_loss_at(const std::string& name, Vec<double> s, int64_t y, Vec<double> a, Mat<double> costs,
                         double curvature) {
@@ -69,6 +83,7 @@ void bind_testing(nb::module_& m) {
   m.def("best_bias", &best_bias_of, "loss"_a, "scores"_a.noconvert(), "y"_a.noconvert(), "s"_a.noconvert());
   m.def("joint_loss_at", &joint_loss_at, "name"_a, "s"_a.noconvert(), "y"_a, "a"_a.noconvert(), "costs"_a.noconvert(),
         "curvature"_a = 1.0);
+  m.def("dual_step_at", &dual_step_at, "name"_a, "a"_a, "s"_a, "y"_a, "curvature"_a, "slack"_a, "parameter"_a = 0.0);
   m.def("loss_at", &loss_at, "name"_a, "s"_a, "y"_a, "a"_a, "parameter"_a = 0.0);
   nb::class_<Vector>(m, "ScaledVector")
       .def(nb::init<size_t>(), "d"_a)
