@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from pegasos import PegasosClassifier, _core, datasets
+from pegasos import PegasosClassifier, _core, datasets, losses
 from pegasos.problem.problem import Problem, Weights
 
 LAMBDAS = (1e-4, 1e-5, 1e-6)
@@ -51,7 +51,8 @@ class Data:
 
     def problem(self, lam: float) -> _core.Problem:
         """No bias: the one convention that means the same to everybody."""
-        return Problem(self.rows, self.codes, Weights.of(None, len(self.y)), lam, "hinge", "none").native()
+        hinge = losses.NAMED["hinge"]
+        return Problem(self.rows, self.codes, Weights.of(None, len(self.y)), lam, hinge, "none").native()
 
     def objective(self, w: Any, lam: float) -> float:
         """f(w) in float64, by the same code for everybody."""

@@ -156,7 +156,7 @@ def test_any_dual_point_bounds_the_minimum(loss, bias, weights, kind):
     X, codes = problem(2)
     y, s = np.where(codes == 1, 1.0, -1.0), some_weights(weights, M)
     rows = make_rows(DATA[kind](X), training=True)
-    native = Problem(rows, encode(codes)[1], Weights.of(s, M), LAM, loss.name, bias).native()
+    native = Problem(rows, encode(codes)[1], Weights.of(s, M), LAM, loss, bias).native()
     best = optimum(loss, bias, weights, 2, 1)
     full = with_bias(X, bias)
     rng = np.random.default_rng(1)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -16,14 +15,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from .. import _core
 from ..caller import user_level
-from ..losses.own import Loss
 from ..problem.labels import refuse_missing
 from ..problem.problem import Floats, Problem
 from ..problem.rows import make_rows, validated
 from ..progress import CallbackSupportMixin, Progress, Told
 from ..rules import Rule, check
 from ..solvers import Auto, Pegasos, solver_of
-from ..solvers.base import Fit, Start, Stop
+from ..solvers.base import Fit, Resume, Run
 from ..solvers.many import solve_each
 from .fitted import linear_models, sparse_models
 from .sparse_weights import sparse_scores
@@ -58,13 +56,13 @@ class LinearModel(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]  #
         tags.input_tags.sparse = True
         return tags
 
-    def _stop(self, one_pass: bool = False) -> Stop:
+    def _begin(self, one_pass: bool = False) -> Run:
         remember = bool(self.warm_start) and not one_pass
-        stop = Stop(self.tol, self.max_epochs, self.max_time, one_pass, remember=remember)  # the clock starts here
+        run = Run(self.tol, self.max_epochs, self.max_time, one_pass, remember=remember)  # the clock starts here
         check(self._rules, self, hints={"lam": "Coming from C? lam = 1 / (C * n_rows)."})
         if self.n_jobs == 0:
             raise ValueError("n_jobs must not be 0; use None or 1 for one thread, -1 for all cores.")
-        return stop
+        return run
 
     def _read(self, X: Any, y: Any, reset: bool, numeric: bool = False) -> tuple[_core.Rows, NDArray[Any]]:
         refuse_missing(y)
@@ -91,31 +89,31 @@ class LinearModel(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]  #
         K = len(self.classes_)
         return (1, 2) if K == 2 else (K,)
 
-    def _solve(self, problem: Problem, names: list[str], stop: Stop, goes_on: bool, told: Told) -> list[Fit]:
+    def _solve(self, problem: Problem, names: list[str], run: Run, goes_on: bool, told: Told) -> list[Fit]:
         """One fit, or one for each named class against the rest."""
         problem.check_scale()
         solver = solver_of(self.solver)
-        if isinstance(problem.loss, Loss) and isinstance(solver, Auto):
+        if not problem.loss.has_native_twin and isinstance(solver, Auto):
             solver = Pegasos()  # the only method for a loss of the user's own
-        if stop.one_pass and not isinstance(solver, Pegasos):
+        if run.one_pass and not isinstance(solver, Pegasos):
             solver = Pegasos()  # a dual solver needs rows that come back; one pass is a stochastic gradient's trade
-        solver.check(problem, stop)
+        solver.check(problem, run)
         positives = list(range(len(names))) if len(names) > 1 else [1]
         seed = _seed(self.random_state, solver)
-        zero = Start(np.zeros(problem.n_weights))
+        zero = Resume(np.zeros(problem.n_weights))
         starts = self._starts(problem, len(positives)) if goes_on else [zero] * len(positives)
         progress = Progress(self, names, told, [start.w for start in starts])
         n_threads = _thread_count(self.n_jobs)
-        fits = solve_each(problem, positives, solver, stop, starts, seed, n_threads, progress.report_of)
+        fits = solve_each(problem, positives, solver, run, starts, seed, n_threads, progress.report_of)
         progress.finish([fit.w for fit in fits])
         return fits
 
-    def _starts(self, problem: Problem, n_models: int) -> list[Start]:
+    def _starts(self, problem: Problem, n_models: int) -> list[Resume]:
         models = self._weights()
         if len(models) != max(n_models, problem.width):
             raise ValueError(
                 f"warm_start goes on with {len(models)} vector{'s' * (len(models) > 1)} of weights, but "
-                f"loss={problem.loss!r} needs {max(n_models, problem.width)}: the loss differs from that of the last "
+                f"loss={problem.loss} needs {max(n_models, problem.width)}: the loss differs from that of the last "
                 "fit. Set warm_start=False to start anew."
             )
         if models.shape[1] != problem.dim:
@@ -123,15 +121,14 @@ class LinearModel(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]  #
         models[:, -1] -= problem.centre
         if problem.bias == "none":
             models[:, -1] = 0.0
-        memories = getattr(self, "_memories", None) or []
+        resumes = getattr(self, "_resumes", None) or []
         steps = np.atleast_1d(self.n_steps_)
-        if len(memories) != n_models or len(steps) != n_models:  # one against the rest before, joint now, or vice versa
-            memories, steps = [None] * n_models, np.full(n_models, steps.max())
-        fitting = [m and (m if m.fits(problem.n_duals) else replace(m, dual=None)) for m in memories]
-        vectors = problem.vectors(models)
-        return [Start(vectors[i], int(steps[i]), fitting[i]) for i in range(n_models)]
+        if len(resumes) != n_models or len(steps) != n_models:  # one against the rest before, joint now, or vice versa
+            resumes, steps = [None] * n_models, np.full(n_models, steps.max())
+        found = zip(resumes, problem.vectors(models), map(int, steps), strict=True)
+        return [Resume(w, t) if left is None else left.at(w, t, problem.n_duals) for left, w, t in found]
 
-    def _set(self, problem: Problem, fits: list[Fit], names: NDArray[Any], stop: Stop) -> None:
+    def _set(self, problem: Problem, fits: list[Fit], names: NDArray[Any], run: Run) -> None:
         """Set the fitted attributes, then raise what interrupted the fit or warn about what it did not reach."""
         self._take(self._shaped(problem, [fit.w for fit in fits]))
         several = len(fits) > 1
@@ -159,11 +156,11 @@ class LinearModel(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]  #
             self.history_["class"] = np.repeat(names, [len(fit.history) for fit in fits])
         self._rounding = max(fit.rounding for fit in fits)
         # What a later call goes on with; if the same rows come again, a warm start finds their dual variables here.
-        self._memories = [fit.memory for fit in fits]
+        self._resumes = [fit.resume and fit.resume.without_weights() for fit in fits]
         error = next((fit.error for fit in fits if fit.error is not None), None)
         if error is not None:
             raise error
-        if not stop.one_pass:
+        if not run.one_pass:
             self._conclude(problem)
 
     def _take(self, attributes: dict[str, Any]) -> None:
@@ -190,7 +187,7 @@ class LinearModel(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]  #
 
     def _conclude(self, problem: Problem) -> None:
         """Print the summary and warn about what was not reached, with the numbers."""
-        if isinstance(problem.loss, Loss) and problem.loss.conjugate is None:
+        if problem.loss.conjugate is None:
             return  # nothing is known about the minimum, and nothing was promised
         surprised = not self.converged_ and not solver_of(self.solver).fixed_steps
         if not surprised and not self.verbose:
@@ -214,6 +211,7 @@ class LinearModel(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]  #
 
 def _rare_note(gaps: Floats, constants: Floats) -> str:
     """With rare classes a constant nearly solves the problem, and a gap that looks small is not."""
+    constants = np.broadcast_to(constants, gaps.shape)
     large = gaps > constants / 10
     if not large.any():
         return ""

@@ -30,7 +30,7 @@ from ..problem.targets import assert_numbers
 from ..progress import Progress, Told
 from ..rules import Number, OneOf, Rule
 from ..solvers import SDCA, Pegasos, solver_of
-from ..solvers.base import Fit, Start, Stop
+from ..solvers.base import Fit, Resume, Run
 from ..solvers.many import solve_each
 from .base import LinearModel, _seed, _thread_count
 from .fitted import support_numbers, support_objects, support_rows
@@ -117,10 +117,10 @@ class KernelModel(LinearModel):
         fields = {name: getattr(problem, name) for name in problem.__dataclass_fields__}
         return KernelProblem(**fields, matrix=matrix, in_pairs=in_pairs)
 
-    def _solve_kernel(self, problem: KernelProblem, names: list[str], stop: Stop, told: Told) -> list[Fit]:
+    def _solve_kernel(self, problem: KernelProblem, names: list[str], run: Run, told: Told) -> list[Fit]:
         """One fit, or one for each named class against the rest, or each named pair; they share kernel values."""
         positives = list(range(len(names))) if len(names) > 1 else [1]
-        solver = self._method(problem, stop, len(positives))
+        solver = self._method(problem, run, len(positives))
         if problem.in_pairs:
             solver = PairSolver(solver, problem)
         starts = self._starts_of(problem, len(positives))
@@ -128,14 +128,14 @@ class KernelModel(LinearModel):
         seed = _seed(self.random_state, solver_of(self.solver))
         # Threads are ours, each with a product of its own: those inside of BLAS wait for each other at every turn.
         with single_blas():
-            fits = solve_each(problem, positives, solver, stop, starts, seed, 1, progress.report_of)
+            fits = solve_each(problem, positives, solver, run, starts, seed, 1, progress.report_of)
         progress.finish([fit.w for fit in fits])
         problem.matrix.poll = no_poll  # it has a way to the matrix, whose memory would have to wait for the collector
         return fits
 
-    def _method(self, problem: KernelProblem, stop: Stop, n_models: int) -> Any:
+    def _method(self, problem: KernelProblem, run: Run, n_models: int) -> Any:
         given = solver_of(self.solver)
-        given.check(problem, stop)
+        given.check(problem, run)
         if isinstance(given, Pegasos):
             refusals(given)
             return KernelPegasos(given)
@@ -144,29 +144,30 @@ class KernelModel(LinearModel):
         shared = n_models > 1 and not problem.in_pairs
         return KernelAuto(bool(getattr(given, "polish", True)), 1 / n_models, shared)
 
-    def _starts_of(self, problem: KernelProblem, n_models: int) -> list[Start]:
+    def _starts_of(self, problem: KernelProblem, n_models: int) -> list[Resume]:
         zero = np.zeros(problem.matrix.m + 1)
-        memories = getattr(self, "_memories", None) if self._goes_on() else None
-        if not memories or memories[0] is None:
-            return [Start(zero)] * n_models
-        if len(memories) != n_models:
+        resumes = getattr(self, "_resumes", None) if self._goes_on() else None
+        if not resumes or resumes[0] is None:
+            return [Resume(zero)] * n_models
+        if len(resumes) != n_models:
             raise ValueError(
-                f"warm_start goes on with {len(memories)} problems, but here are {n_models}: multi_class has changed. "
+                f"warm_start goes on with {len(resumes)} problems, but here are {n_models}: multi_class has changed. "
                 "Set warm_start=False to start anew."
             )
-        if len(memories[0].dual) != problem.matrix.m:
+        n_rows = len(resumes[0].dual)
+        if n_rows != problem.matrix.m:
             raise ValueError(
-                f"warm_start goes on with the rows of the last fit, which had {len(memories[0].dual)} of them, but X "
+                f"warm_start goes on with the rows of the last fit, which had {n_rows} of them, but X "
                 f"has {problem.matrix.m}. Set warm_start=False to start anew."
             )
         steps = np.broadcast_to(self.n_steps_, n_models)
-        return [Start(zero, int(t), memory) for t, memory in zip(steps, memories, strict=True)]
+        return [left.at(zero, int(t), problem.n_duals) for t, left in zip(steps, resumes, strict=True)]
 
-    def _keep(self, X: Any, problem: KernelProblem, fits: list[Fit], names: NDArray[Any], stop: Stop) -> None:
+    def _keep(self, X: Any, problem: KernelProblem, fits: list[Fit], names: NDArray[Any], run: Run) -> None:
         """Set the fitted attributes; what interrupted the fit is raised at the end."""
         self._take(self._kept(X, problem, [fit.w for fit in fits]))
         self.n_kernel_evaluations_ = problem.matrix.evaluations
-        self._set(problem, fits, names, stop)
+        self._set(problem, fits, names, run)
 
     def _kept(self, X: Any, problem: KernelProblem, weights: list[Floats]) -> dict[str, Any]:
         """What is needed to predict with these weights, one for each row and the bias last."""

@@ -121,15 +121,16 @@ class KernelPegasosRegressor(RegressorMixin, KernelModel):  # type: ignore[misc]
         -------
         self : KernelPegasosRegressor
         """
-        stop = self._stop()
+        run = self._begin()
         given = X, y, sample_weight
         X, rows, y = self._read_rows(X, y, reset=not self._goes_on(), numeric=True)
         numbers = np.require(y, dtype=np.float64, requirements=["C", "A"])
         weights = Weights.of(row_weights(sample_weight, None, None, len(numbers)), len(numbers))
-        plain = Problem(rows, numbers, weights, float(self.lam), self.loss, self.bias, parameter=float(self.epsilon))
+        loss = losses.bound_loss(self.loss, epsilon=float(self.epsilon))
+        plain = Problem(rows, numbers, weights, float(self.lam), loss, self.bias)
         problem = self._with_kernel(plain, X)
         told = Told(*given, lambda weights: self._kept(X, problem, weights))
-        self._keep(X, problem, self._solve_kernel(problem, [""], stop, told), np.empty(0), stop)
+        self._keep(X, problem, self._solve_kernel(problem, [""], run, told), np.empty(0), run)
         warn_far_from_zero(problem, self.dual_objective_)
         return self
 

@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core, losses, words
-from ..losses.costs import costs_of
+from ..losses.costs import loss_of_classes
 from ..problem.labels import Codes, check_classes, encode, known_classes
 from ..problem.problem import Problem, Weights
 from ..problem.weights import row_weights
 from ..progress import Told, all_or_nothing, with_callbacks
 from ..rules import LAM, Flag, Integer, Level, LossNamed, Number, OneOf, OrNone
-from ..solvers.base import Stop
+from ..solvers.base import Run
 from .base import LinearModel
 from .scores import Answers
 from .sparse_weights import SparseWeights
@@ -183,7 +183,7 @@ class PegasosClassifier(Answers, SparseWeights, LinearModel):
         -------
         self : PegasosClassifier
         """
-        stop = self._stop()
+        run = self._begin()
         goes_on = self.warm_start and hasattr(self, "coef_")
         rows, labels = self._read(X, y, reset=not goes_on)
         classes, codes = encode(labels)
@@ -192,7 +192,7 @@ class PegasosClassifier(Answers, SparseWeights, LinearModel):
                 f"warm_start goes on with the classes {self.classes_.tolist()!r}, but y has {classes.tolist()!r}. Set "
                 "warm_start=False to start anew."
             )
-        return self._train(rows, classes, codes, (X, y, sample_weight), stop, goes_on)
+        return self._train(rows, classes, codes, (X, y, sample_weight), run, goes_on)
 
     @with_callbacks
     @all_or_nothing
@@ -220,7 +220,7 @@ class PegasosClassifier(Answers, SparseWeights, LinearModel):
         -------
         self : PegasosClassifier
         """
-        stop = self._stop(one_pass=True)
+        run = self._begin(one_pass=True)
         goes_on = hasattr(self, "coef_")
         if isinstance(self.class_weight, str) and self.class_weight == "balanced":
             raise ValueError(
@@ -236,7 +236,7 @@ class PegasosClassifier(Answers, SparseWeights, LinearModel):
                 f"y has the labels {np.array(strange).tolist()!r}, which are not in classes={known.tolist()!r}."
             )
         _core.relabel(codes, place.astype(np.int32))
-        return self._train(rows, known, codes, (X, y, sample_weight), stop, goes_on)
+        return self._train(rows, known, codes, (X, y, sample_weight), run, goes_on)
 
     def _train(
         self,
@@ -244,17 +244,17 @@ class PegasosClassifier(Answers, SparseWeights, LinearModel):
         classes: NDArray[Any],
         codes: Codes,
         given: tuple[Any, Any, Any],
-        stop: Stop,
+        run: Run,
         goes_on: bool,
     ) -> Self:
         weights = Weights.of(row_weights(given[2], self.class_weight, classes, codes), len(codes))
-        check_classes(classes, codes, weights.listed if not stop.one_pass else None)
-        costs = costs_of(self, classes)
-        problem = Problem(rows, codes, weights, float(self.lam), self.loss, self.bias, costs=costs)
-        names = [str(label) for label in classes] if len(classes) > 2 and costs is None else [""]
+        check_classes(classes, codes, weights.listed if not run.one_pass else None)
+        loss = loss_of_classes(self, classes)
+        problem = Problem(rows, codes, weights, float(self.lam), loss, self.bias)
+        names = [str(label) for label in classes] if len(classes) > 2 and not loss.joint else [""]
         facts = {"classes_": classes, "_loss_of_fit": self.loss}
         told = Told(*given, lambda weights: self._shaped(problem, weights) | facts)
-        fits = self._solve(problem, names, stop, goes_on, told)
+        fits = self._solve(problem, names, run, goes_on, told)
         self._take(facts)
-        self._set(problem, fits, classes, stop)
+        self._set(problem, fits, classes, run)
         return self

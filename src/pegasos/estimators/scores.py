@@ -8,17 +8,17 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
+from ..losses import JOINT, NAMED, spec_of
 from ..problem.problem import Floats
 from .typed import available_if
 
 
 def _has_chances(estimator: Any) -> bool:
     """Whether there are chances; the error that says what to do instead is the cause of the one the user sees."""
-    loss = _fitted_loss(estimator)
-    if not isinstance(loss, str) or loss not in ("log", "multinomial"):
+    if _chances_of(estimator) is None:
         others = "loss='log'" if hasattr(estimator, "multi_class") else "loss='log' or 'multinomial'"
         raise AttributeError(
-            f"loss={loss!r} has scores, not chances. Fit with {others}, or calibrate the scores: "
+            f"loss={_fitted_loss(estimator)!r} has scores, not chances. Fit with {others}, or calibrate the scores: "
             "sklearn.calibration.CalibratedClassifierCV(model)."
         )
     if getattr(estimator, "multi_class", "ovr") == "ovo":
@@ -32,6 +32,12 @@ def _has_chances(estimator: Any) -> bool:
 def _fitted_loss(estimator: Any) -> Any:
     """That of the last fit: `loss` may have been set since."""
     return getattr(estimator, "_loss_of_fit", estimator.loss)
+
+
+def _chances_of(estimator: Any) -> str | None:
+    """What makes chances of its scores. It may be asked before a fit has looked at `loss`, which may be anything."""
+    loss = _fitted_loss(estimator)
+    return spec_of(loss).probabilities if isinstance(loss, str) and loss in (*NAMED, *JOINT) else None
 
 
 class Answers(ClassifierMixin):  # type: ignore[misc]  # scikit-learn has no type hints
@@ -101,6 +107,6 @@ class Answers(ClassifierMixin):  # type: ignore[misc]  # scikit-learn has no typ
         if scores.ndim == 1:
             logs = np.column_stack([-scores, np.zeros_like(scores)])
         else:
-            logs = scores if _fitted_loss(self) == "multinomial" else -np.logaddexp(0.0, -scores)
+            logs = scores if _chances_of(self) == "softmax" else -np.logaddexp(0.0, -scores)
         relative: Floats = logs - logs.max(axis=1, keepdims=True)
         return relative

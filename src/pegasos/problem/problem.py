@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import _core, losses
-from ..losses.costs import good_joint_constant, joint_value_at_zero
-from ..losses.own import Loss, call
+from .. import _core
+from ..losses.joint import good_joint_constant, joint_value_at_zero
+from ..losses.spec import LossSpec
 from .weights import Weights as Weights
 
 Floats = NDArray[np.float64]
@@ -29,11 +29,9 @@ class Problem:
     labels: NDArray[Any]  # int32 class codes, or the float64 numbers of a regression
     weights: Weights
     lam: float
-    loss: Any  # a name, or a Loss of the user's own
+    loss: LossSpec  # with its parameters
     bias: str
     positive: int = 1
-    parameter: float = 0.0  # of the loss
-    costs: Floats | None = None  # of a joint loss: (n_classes, n_classes), read by multiclass_hinge
     centre: float = 0.0  # already taken from the numbers of a regression; models have it in their bias
 
     @property
@@ -43,7 +41,7 @@ class Problem:
     @property
     def width(self) -> int:
         """Scores, and dual variables, of a row."""
-        return 1 if self.costs is None else len(self.costs)
+        return self.loss.width
 
     @property
     def n_weights(self) -> int:
@@ -55,7 +53,7 @@ class Problem:
 
     def models(self, weights: list[Floats]) -> Floats:
         """One model a line, the bias last. A joint loss has one vector, the classes of a feature side by side."""
-        if self.costs is not None:
+        if self.loss.joint:
             return weights[0].reshape(self.dim, self.width).T
         models = np.stack(weights)
         models[:, -1] += self.centre
@@ -63,7 +61,7 @@ class Problem:
 
     def vectors(self, models: Floats) -> list[Floats]:
         """The inverse of `models`."""
-        return list(models) if self.costs is None else [np.ascontiguousarray(models.T).ravel()]
+        return list(models) if not self.loss.joint else [np.ascontiguousarray(models.T).ravel()]
 
     def per_dual(self, lam: float) -> Floats | float:
         """What a dual variable of 1 contributes to w, per unit of the row."""
@@ -87,23 +85,23 @@ class Problem:
     @cached_property
     def at_zero(self) -> float:
         """The yardstick of tol: f(0), or in regression the mean loss of the best constant, if a constant is allowed."""
-        if isinstance(self.loss, Loss):
-            values = call(self.loss, "value", np.zeros(self.rows.shape[0]), self.numbers())
+        if not self.loss.has_native_twin:
+            values = self.loss.value(np.zeros(self.rows.shape[0]), self.numbers())
             return float(np.average(values, weights=self.weights.s))
-        if self.costs is not None:
-            return joint_value_at_zero(self.loss, self.costs, self.class_shares())
+        if self.loss.joint:
+            return joint_value_at_zero(self.loss, self.class_shares())
         if not self.is_regression:
-            return float(losses.CLASSIFICATION[self.loss].value(np.zeros(1), np.ones(1))[0])
+            return float(self.loss.value(np.zeros(1), np.ones(1))[0])
         zero: float = self.native().objective(np.zeros(self.dim))
         constant: float = zero if self.bias == "none" else self.native().best_constant()
         return constant or zero
 
     def best_constants(self) -> Floats:
         """The mean loss of the best constant score, for each class against the rest; one number for two classes."""
-        if isinstance(self.loss, Loss):
+        if not self.loss.has_native_twin:
             return np.array([self.at_zero])
-        if self.costs is not None:
-            return np.array([good_joint_constant(self.loss, self.costs, self.class_shares())])
+        if self.loss.joint:
+            return np.array([good_joint_constant(self.loss, self.class_shares())])
         if self.is_regression:
             return np.array([self.native().best_constant()])
         n_classes = int(self.labels.max()) + 1
@@ -130,9 +128,10 @@ class Problem:
             listed=self.weights.listed,
             total=self.weights.total,
             lam=self.lam,
-            loss=self.loss,
-            parameter=self.parameter,
-            costs=self.costs,
+            loss=self.loss.name,
+            parameter=self.loss.number,
+            classes=self.loss.width if self.loss.joint else 0,
+            costs=self.loss.parameters.get("costs"),
         )
 
     @property

@@ -10,15 +10,15 @@ import numpy as np
 
 from ..helpers import Look, Shared
 from ..problem.problem import Problem
-from .base import Fit, Report, Solver, Start, Stop
+from .base import Fit, Report, Resume, Run, Solver
 
 
 def solve_each(
     problem: Problem,
     positives: list[int],
     solver: Solver,
-    stop: Stop,
-    starts: list[Start],
+    run: Run,
+    starts: list[Resume],
     seed: int,
     n_threads: int,
     report_of: Callable[[int], Report | None],
@@ -26,17 +26,17 @@ def solve_each(
     """One fit per class against the rest, `n_threads` at a time, sharing the rows."""
 
     def one(i: int) -> Fit:
-        if stop.halt[0]:
+        if run.halt[0]:
             return Fit(starts[i].w, starts[i].steps, 0.0, np.empty((0, 4)), False, interrupted=True)
-        budget = stop.max_time
+        budget = run.max_time
         if budget is not None:  # the time left, shared by the classes left
-            now = time.perf_counter() - stop.began
+            now = time.perf_counter() - run.began
             budget = now + max(0.0, budget - now) / -(-(len(positives) - i) // n_threads)
         inside = n_threads if len(positives) == 1 else 1
-        mine = replace(stop, max_time=budget, report=report_of(i), threads=inside)
+        mine = replace(run, max_time=budget, report=report_of(i), threads=inside)
         fit = solver.solve(replace(problem, positive=positives[i]), mine, starts[i], seed)
         if fit.interrupted:
-            stop.halt[0] = 1
+            run.halt[0] = 1
         return fit
 
     if n_threads == 1 or len(positives) == 1:
@@ -44,7 +44,7 @@ def solve_each(
     fits: list[Fit | None] = [None] * len(positives)
 
     def halt() -> None:  # others stop within milliseconds, and what they have is kept
-        stop.halt[0] = 1
+        run.halt[0] = 1
 
     def keep(i: int, _: Look) -> None:
         try:
