@@ -174,4 +174,4 @@ def test_a_search_for_the_bias_without_epochs_is_the_start_with_its_certificate(
     with pytest.warns(ConvergenceWarning):
         model = PegasosClassifier(bias="search", solver="pegasos", max_epochs=0).fit(X, y)
     assert not model.coef_.any()
-    assert model.objective_ >= model.dual_objective_ >= 0
+    assert model.objective_ >= model.dual_objective_ > -1e-12  # rounding is taken off

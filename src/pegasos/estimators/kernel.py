@@ -16,7 +16,7 @@ from ..problem.problem import Floats, Problem, Weights
 from ..problem.weights import row_weights
 from ..progress import Told, all_or_nothing, with_callbacks
 from ..rules import OneOf
-from .kernel_base import RULES, KernelModel
+from .kernel_base import KERNEL_RULES, KernelModel
 from .pairs import class_scores, pairs_of, votes
 from .scores import Answers
 
@@ -114,7 +114,7 @@ class KernelPegasosClassifier(Answers, KernelModel):
     """
 
     _rules = {  # noqa: RUF012  # read only
-        **RULES,
+        **KERNEL_RULES,
         "loss": OneOf(tuple(losses.CLASSIFICATION)),
         "multi_class": OneOf(("ovr", "ovo")),
     }

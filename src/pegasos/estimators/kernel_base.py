@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -27,30 +28,27 @@ from ..problem.labels import refuse_missing
 from ..problem.problem import Floats, Problem
 from ..problem.rows import make_rows, validated
 from ..problem.targets import assert_numbers
-from ..progress import Progress, Told
+from ..progress import Told
 from ..rules import Number, OneOf, Rule
 from ..solvers import SDCA, Pegasos, solver_of
 from ..solvers.base import Fit, Resume, Run
-from ..solvers.many import solve_each
-from .base import LinearModel, _seed, _thread_count
+from .base import RULES, Model, thread_count
 from .fitted import support_numbers, support_objects, support_rows
 from .pairs import pairs_of
-from .regression import PegasosRegressor
 
 _EXACT = 2000  # up to so many rows kernel values are always float64
 _UNSEEN = 1e-4  # error of a prediction, relative to the labels, that is none
 
-RULES: dict[str, Rule] = {
-    **{name: rule for name, rule in PegasosRegressor._rules.items() if name not in ("loss", "epsilon")},
+KERNEL_RULES: dict[str, Rule] = {
+    **RULES,
     "bias": OneOf(("none", "regularized", "free")),
     "cache_mb": Number(1.0),
 }
 
 
-class KernelModel(LinearModel):
+class KernelModel(Model):
     """Base of the kernel estimators. w is a sum over rows: what a linear model keeps per feature is per row here."""
 
-    _rules: ClassVar[dict[str, Rule]]
     support_: NDArray[np.intp]
     dual_coef_: Floats
     kernel: Any
@@ -107,7 +105,7 @@ class KernelModel(LinearModel):
             and self.tol >= kernel.coarseness(kernel.placed(X)) / (problem.lam * np.sqrt(problem.m))
         ):
             dtype = np.float32
-        matrix = KernelMatrix(kernel, X, dtype, float(self.cache_mb), _thread_count(self.n_jobs))
+        matrix = KernelMatrix(kernel, X, dtype, float(self.cache_mb), thread_count(self.n_jobs))
         with np.errstate(over="ignore"):
             if not np.isfinite(matrix.diagonal.max() * problem.largest_share**2 / problem.lam):
                 raise ValueError(
@@ -119,17 +117,13 @@ class KernelModel(LinearModel):
 
     def _solve_kernel(self, problem: KernelProblem, names: list[str], run: Run, told: Told) -> list[Fit]:
         """One fit, or one for each named class against the rest, or each named pair; they share kernel values."""
-        positives = list(range(len(names))) if len(names) > 1 else [1]
-        solver = self._method(problem, run, len(positives))
+        solver = self._method(problem, run, len(names))
         if problem.in_pairs:
             solver = PairSolver(solver, problem)
-        starts = self._starts_of(problem, len(positives))
-        progress = Progress(self, names, told, [start.w for start in starts])
-        seed = _seed(self.random_state, solver_of(self.solver))
+        starts = self._starts(problem, len(names))
         # Threads are ours, each with a product of its own: those inside of BLAS wait for each other at every turn.
         with single_blas():
-            fits = solve_each(problem, positives, solver, run, starts, seed, 1, progress.report_of)
-        progress.finish([fit.w for fit in fits])
+            fits = self._solve_all(problem, names, solver, replace(run, threads=1), starts, told)
         problem.matrix.poll = no_poll  # it has a way to the matrix, whose memory would have to wait for the collector
         return fits
 
@@ -144,7 +138,7 @@ class KernelModel(LinearModel):
         shared = n_models > 1 and not problem.in_pairs
         return KernelAuto(bool(getattr(given, "polish", True)), 1 / n_models, shared)
 
-    def _starts_of(self, problem: KernelProblem, n_models: int) -> list[Resume]:
+    def _starts(self, problem: KernelProblem, n_models: int) -> list[Resume]:
         zero = np.zeros(problem.matrix.m + 1)
         resumes = getattr(self, "_resumes", None) if self._goes_on() else None
         if not resumes or resumes[0] is None:
@@ -167,7 +161,7 @@ class KernelModel(LinearModel):
         """Set the fitted attributes; what interrupted the fit is raised at the end."""
         self._take(self._kept(X, problem, [fit.w for fit in fits]))
         self.n_kernel_evaluations_ = problem.matrix.evaluations
-        self._set(problem, fits, names, run)
+        self._record(problem, fits, names, run)
 
     def _kept(self, X: Any, problem: KernelProblem, weights: list[Floats]) -> dict[str, Any]:
         """What is needed to predict with these weights, one for each row and the bias last."""
@@ -195,10 +189,6 @@ class KernelModel(LinearModel):
             each = range(problem.in_pairs)
             groups = [(np.flatnonzero(codes == k), np.flatnonzero((pairs == k).any(axis=1))) for k in each]
         return [(rows[i : i + 1024], scores) for rows, scores in groups for i in range(0, len(rows), 1024)]
-
-    def _shaped(self, problem: Problem, weights: list[Floats]) -> dict[str, Any]:
-        """There is no coef_: `_keep` has kept what there is."""
-        return {}
 
     def _steps_advice(self) -> str:
         """max_epochs is looked at between working sets; a solver that gets nowhere ends before."""
@@ -254,7 +244,7 @@ class KernelModel(LinearModel):
                 mine[:, scores] += kernel.block(some, support.take(index)) @ factors[index][:, scores]
 
         with single_blas():
-            each_piece(X.shape[0], 512, _thread_count(self.n_jobs), piece, lambda: None)
+            each_piece(X.shape[0], 512, thread_count(self.n_jobs), piece, lambda: None)
         return out
 
     def _accurate(self, X: Any, vectors: Any, factors: Floats) -> Any:

@@ -15,7 +15,7 @@ from ..problem.targets import warn_far_from_zero
 from ..problem.weights import row_weights
 from ..progress import Told, all_or_nothing, with_callbacks
 from ..rules import Number, OneOf
-from .kernel_base import RULES, KernelModel
+from .kernel_base import KERNEL_RULES, KernelModel
 
 
 class KernelPegasosRegressor(RegressorMixin, KernelModel):  # type: ignore[misc]  # no type hints there
@@ -58,7 +58,7 @@ class KernelPegasosRegressor(RegressorMixin, KernelModel):  # type: ignore[misc]
     """
 
     _rules = {  # noqa: RUF012  # read only
-        **RULES,
+        **KERNEL_RULES,
         "loss": OneOf(tuple(losses.REGRESSION)),
         "epsilon": Number(0.0),
     }

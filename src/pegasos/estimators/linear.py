@@ -13,16 +13,16 @@ from ..problem.labels import Codes, check_classes, encode, known_classes
 from ..problem.problem import Problem, Weights
 from ..problem.weights import row_weights
 from ..progress import Told, all_or_nothing, with_callbacks
-from ..rules import LAM, Flag, Integer, Level, LossNamed, Number, OneOf, OrNone
+from ..rules import LossNamed, OneOf
 from ..solvers.base import Run
-from .base import LinearModel
+from .base import RULES
+from .linear_base import LinearModel
 from .scores import Answers
-from .sparse_weights import SparseWeights
 
 Given = tuple[Any, Any, Any]  # X, y and sample_weight as they came
 
 
-class PegasosClassifier(Answers, SparseWeights, LinearModel):
+class PegasosClassifier(Answers, LinearModel):
     """Linear support vector machine, with a bound on how far from the optimum it can be.
 
     Minimises ``lam/2 ||w||^2 + mean_i loss(<w, x_i> + b, y_i)``. When `fit` returns, ``objective_`` is the value
@@ -124,15 +124,9 @@ class PegasosClassifier(Answers, SparseWeights, LinearModel):
     """
 
     _rules = {  # noqa: RUF012  # read only
-        "lam": LAM,
+        **RULES,
         "loss": LossNamed((*losses.CLASSIFICATION, *losses.JOINT)),
         "bias": OneOf(("regularized", "free", "batch", "search", "none")),
-        "tol": Number(0.0),
-        "max_epochs": Number(0.0),
-        "max_time": OrNone(Number(0.0, above=True)),
-        "warm_start": Flag(),
-        "n_jobs": OrNone(Integer(None)),
-        "verbose": Level(),
     }
 
     def __init__(
@@ -185,7 +179,7 @@ class PegasosClassifier(Answers, SparseWeights, LinearModel):
         """
         run = self._begin()
         goes_on = self.warm_start and hasattr(self, "coef_")
-        rows, labels = self._read(X, y, reset=not goes_on)
+        rows, labels = self._read(X, y, run, reset=not goes_on)
         classes, codes = encode(labels)
         if goes_on and not np.array_equal(classes, self.classes_):
             raise ValueError(
@@ -226,7 +220,7 @@ class PegasosClassifier(Answers, SparseWeights, LinearModel):
             raise ValueError(
                 "class_weight='balanced' needs all rows at once and cannot serve partial_fit; pass a dict of weights."
             )
-        rows, labels = self._read(X, y, reset=not goes_on)
+        rows, labels = self._read(X, y, run, reset=not goes_on)
         known = known_classes(classes, self.classes_ if goes_on else None)
         seen, codes = encode(labels)
         place = np.searchsorted(known, seen)

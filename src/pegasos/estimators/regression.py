@@ -12,14 +12,14 @@ from ..problem.problem import Floats, Problem, Weights
 from ..problem.targets import check_targets, median, minus, warn_far_from_zero, with_rounded_bias
 from ..problem.weights import row_weights
 from ..progress import Told, all_or_nothing, with_callbacks
-from ..rules import LAM, Flag, Integer, Level, LossNamed, Number, OneOf, OrNone
+from ..rules import LossNamed, Number, OneOf
 from ..solvers.base import Run
-from .base import LinearModel
+from .base import RULES
 from .fitted import linear_models
-from .sparse_weights import SparseWeights
+from .linear_base import LinearModel
 
 
-class PegasosRegressor(RegressorMixin, SparseWeights, LinearModel):  # type: ignore[misc]
+class PegasosRegressor(RegressorMixin, LinearModel):  # type: ignore[misc]
     """Linear support vector regression, with a bound on how far from the optimum it can be.
 
     Minimises ``lam/2 ||w||^2 + mean_i loss(<w, x_i> + b, y_i)``.
@@ -72,16 +72,10 @@ class PegasosRegressor(RegressorMixin, SparseWeights, LinearModel):  # type: ign
     """
 
     _rules = {  # noqa: RUF012  # read only
-        "lam": LAM,
+        **RULES,
         "loss": LossNamed(tuple(losses.REGRESSION)),
         "epsilon": Number(0.0),
         "bias": OneOf(("regularized", "free", "none")),
-        "tol": Number(0.0),
-        "max_epochs": Number(0.0),
-        "max_time": OrNone(Number(0.0, above=True)),
-        "warm_start": Flag(),
-        "n_jobs": OrNone(Integer(None)),
-        "verbose": Level(),
     }
 
     def __init__(
@@ -169,7 +163,7 @@ class PegasosRegressor(RegressorMixin, SparseWeights, LinearModel):  # type: ign
         return (1,)
 
     def _train(self, X: Any, y: Any, sample_weight: Any, run: Run, goes_on: bool) -> Self:
-        rows, labels = self._read(X, y, reset=not goes_on, numeric=True)
+        rows, labels = self._read(X, y, run, reset=not goes_on, numeric=True)
         numbers = np.require(labels, dtype=np.float64, requirements=["C", "A"])
         weights = Weights.of(row_weights(sample_weight, None, None, len(numbers)), len(numbers))
         centre = self._centre_of(numbers, weights, run.one_pass and goes_on)

@@ -127,6 +127,7 @@ class PairSolver:
 
     def __init__(self, solver: Any, problem: KernelProblem) -> None:
         self._solver, self._pairs = solver, pairs_of(problem.in_pairs)
+        self.depends_on_seed = getattr(solver, "depends_on_seed", False)
         self._classes = Classes(problem.matrix, problem.labels, problem.existing, problem.in_pairs)
 
     def solve(self, problem: KernelProblem, run: Run, start: Resume, seed: int) -> Fit:

@@ -24,6 +24,7 @@ _RESERVE = 2.0  # times what the kernel values of a certificate should take: it 
 class KernelPegasos:
     """T steps of k rows. v_j is what row j has answered so far: w = sum_j v_j phi(x_j) / (lam t)."""
 
+    depends_on_seed = True
     each: float  # seconds for a kernel value of the last steps, all included
     noted: tuple[Point, ...]  # the points of the last certificate
     certified: tuple[int, Floats, float, tuple[Point, ...]] | None  # the state it is of

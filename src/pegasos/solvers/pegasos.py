@@ -116,6 +116,8 @@ class Pegasos(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type 
         self.tail = tail
         self.advance = advance
 
+    depends_on_seed = True  # for more than the last bits
+
     @property
     def fixed_steps(self) -> bool:
         """Whether the number of steps was given, so that not reaching tol is no surprise."""
