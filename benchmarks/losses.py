@@ -47,7 +47,7 @@ class Task(Data):
     def stated(self, lam: float) -> Problem:
         K = int(self.labels.max()) + 1
         loss = losses.bound_loss(self.loss, n_classes=K, costs=1.0 - np.eye(K), epsilon=EPSILON)
-        return Problem(self.rows, self.labels, Weights.of(None, len(self.y)), lam, loss, "none")
+        return Problem(self.source, self.labels, Weights.of(None, len(self.y)), lam, loss, "none")
 
     def problem(self, lam: float) -> _core.Problem:
         return self.stated(lam).native()

@@ -39,17 +39,27 @@ Certificate certificate_of(const PyProblem& problem, const Vec<double>& w, const
   return found;
 }
 
+Certificate certified(const PyProblem& problem, const Vec<double>& w, const Vec<double>& dual, int threads) {
+  return certificate_of(problem, w, dual,
+                        [&](const auto& p, const auto& loss, auto weights, const auto& a, Watch& watch) {
+                          Team team(threads);
+                          return certify(p, loss, weights, a, team, watch);
+                        });
+}
+
 // f(w) and the dual value of a.
 nb::tuple certify_now(const PyProblem& problem, Vec<double> w, Vec<double> dual, int threads) {
-  const Certificate found =
-      certificate_of(problem, w, dual, [&](const auto& p, const auto& loss, auto weights, const auto& a, Watch& watch) {
-        Team team(threads);
-        return certify(p, loss, weights, a, team, watch);
-      });
+  const Certificate found = certified(problem, w, dual, threads);
   return nb::make_tuple(found.objective, found.dual);
 }
 
-// The same with twice the digits, the bias that was taken, and how wrong both may be, above and below.
+// The same, the bias that was taken, and how wrong both may be, above and below.
+nb::tuple prove_now(const PyProblem& problem, Vec<double> w, Vec<double> dual, int threads) {
+  const Certificate found = certified(problem, w, dual, threads);
+  return nb::make_tuple(found.objective, found.dual, found.bias, found.rounding.above, found.rounding.below);
+}
+
+// The same with twice the digits.
 nb::tuple certify_precisely_now(const PyProblem& problem, Vec<double> w, Vec<double> dual) {
   const Certificate found =
       certificate_of(problem, w, dual, [](const auto& p, const auto& loss, auto weights, const auto& a, Watch& watch) {
@@ -219,6 +229,7 @@ void bind_linear(nb::module_& m) {
           "free_bias"_a = false, "classes"_a = 0, "costs"_a.noconvert().none() = nb::none())
       .def("best_constant", &best_constant)
       .def("certify", &certify_now, "w"_a.noconvert(), "dual"_a.noconvert(), "threads"_a = 1)
+      .def("prove", &prove_now, "w"_a.noconvert(), "dual"_a.noconvert(), "threads"_a = 1)
       .def("certify_precisely", &certify_precisely_now, "w"_a.noconvert(), "dual"_a.noconvert())
       .def("objective", &objective_now, "w"_a.noconvert(), "threads"_a = 1);
 

@@ -14,9 +14,9 @@ from problems import HINGE, model_of, seed_of, weights_of
 from reference import Array, exact_optimum, no_shrink, objectives, pegasos_reference, shrink_after_add, shrink_then_add
 
 from pegasos import Pegasos, PegasosClassifier, _core
+from pegasos.problem.data import InMemory
 from pegasos.problem.labels import encode
 from pegasos.problem.problem import Problem, Weights
-from pegasos.problem.rows import make_rows
 from pegasos.solvers.base import Resume, Run
 from pegasos.solvers.pegasos_options import native_options
 
@@ -72,7 +72,7 @@ def fitted(k: int = 1, seed: int = 0, **solver: Any) -> PegasosClassifier:
 def native_iterates(k: int, projected: bool, steps: int) -> Array:
     """w_1, w_2, ... of the library itself: one step a call, all from one state."""
     solver = Pegasos(k=k, T=1, sampling="iid" if k < M else "permutation", projection=projected)
-    problem = Problem(make_rows(X, training=True), encode(Y)[1], Weights.of(None, M), LAM, HINGE, "none")
+    problem = Problem(InMemory(X), encode(Y)[1], Weights.of(None, M), LAM, HINGE, "none")
     start = Resume(np.zeros(problem.dim))
     state = solver._state(problem, start, seed_of(0), late=0)
     run = Run(0.0, 1.0)

@@ -234,11 +234,11 @@ def test_gap_bounds_the_distance_from_the_optimum(loss, bias, weights, kind, sol
 @every_loss
 @pytest.mark.parametrize("bias", ["free", "none"])
 def test_any_dual_point_bounds_the_minimum(loss, bias):
+    from pegasos.problem.data import InMemory
     from pegasos.problem.problem import Problem, Weights
-    from pegasos.problem.rows import make_rows
 
     X, y = problem()
-    native = Problem(make_rows(X, training=True), y, Weights.of(None, M), LAM, loss, bias).native()
+    native = Problem(InMemory(X), y, Weights.of(None, M), LAM, loss, bias).native()
     best = optimum(loss, bias, "equal")
     rng = np.random.default_rng(1)
     for spread in (0, 0.1, 1, 1, 10, 1e6):

@@ -14,9 +14,9 @@ from sklearn.exceptions import ConvergenceWarning
 from twin import Twin
 
 from pegasos import Pegasos, PegasosClassifier, _core
+from pegasos.problem.data import InMemory
 from pegasos.problem.labels import encode
 from pegasos.problem.problem import Problem, Weights
-from pegasos.problem.rows import make_rows
 from pegasos.solvers.base import Resume, Run
 from pegasos.solvers.pegasos_options import native_options
 
@@ -201,7 +201,7 @@ def test_a_state_far_out_goes_on(t, how):
         output="average" if how == "average" else "last",
     )
     bias = "free" if how == "free" else "none"
-    problem = Problem(make_rows(X, training=True), encode(y)[1], Weights.of(None, 40), 0.0517, HINGE, bias)
+    problem = Problem(InMemory(X), encode(y)[1], Weights.of(None, 40), 0.0517, HINGE, bias)
     state = solver._state(problem, Resume(np.zeros(7)), 5, late=0)
     counted = t // 2 if how == "on_loss" else t
     state["v"][:-1] = 0.1

@@ -128,11 +128,15 @@ class Model(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         """What would let the solver go on."""
         return f"Raise max_epochs={self.max_epochs}" + (f" or max_time={self.max_time}" if self.max_time else "")
 
+    def _steps_were_given(self) -> bool:
+        """Whether not reaching tol is no surprise."""
+        return bool(getattr(solver_of(self.solver), "fixed_steps", False))
+
     def _conclude(self, problem: Problem) -> None:
         """Print the summary and warn about what was not reached, with the numbers."""
         if problem.loss.conjugate is None:
             return  # nothing is known about the minimum, and nothing was promised
-        surprised = not self.converged_ and not solver_of(self.solver).fixed_steps
+        surprised = not self.converged_ and not self._steps_were_given()
         if not surprised and not self.verbose:
             return
         allowed = self.tol * problem.at_zero

@@ -183,7 +183,7 @@ class KernelPegasosClassifier(Answers, KernelModel):
         """
         run, goes_on = self._begin(), self._goes_on()
         given = X, y, sample_weight
-        X, rows, labels = self._read_rows(X, y, reset=not goes_on)
+        X, data, labels = self._read_rows(X, y, reset=not goes_on)
         classes, codes = encode(labels)
         if goes_on and not np.array_equal(classes, self.classes_):
             raise ValueError(
@@ -192,7 +192,7 @@ class KernelPegasosClassifier(Answers, KernelModel):
             )
         weights = Weights.of(row_weights(sample_weight, self.class_weight, classes, codes), len(codes))
         check_classes(classes, codes, weights.listed)
-        plain = Problem(rows, codes, weights, float(self.lam), loss_of_classes(self, classes), self.bias)
+        plain = Problem(data, codes, weights, float(self.lam), loss_of_classes(self, classes), self.bias)
         in_pairs = len(classes) if self.multi_class == "ovo" and len(classes) > 2 else 0
         problem = self._with_kernel(plain, X, in_pairs)
         named = np.array([f"{classes[i]} vs {classes[k]}" for i, k in pairs_of(in_pairs)]) if in_pairs else classes

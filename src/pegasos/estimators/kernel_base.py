@@ -24,13 +24,14 @@ from ..kernel_solvers.problem import KernelProblem
 from ..kernel_solvers.sdca import KernelSDCA
 from ..kernel_solvers.tiles import Look, each_piece
 from ..problem.columns import FEW, owned, used_columns
+from ..problem.data import Data, InMemory
 from ..problem.labels import refuse_missing
 from ..problem.problem import Floats, Problem
 from ..problem.rows import make_rows, validated
 from ..problem.targets import assert_numbers
 from ..progress import Told
 from ..rules import Number, OneOf, Rule
-from ..solvers import SDCA, Pegasos, solver_of
+from ..solvers import SDCA, Auto, Pegasos, solver_of
 from ..solvers.base import Fit, Resume, Run
 from .base import RULES, Model, thread_count
 from .fitted import support_numbers, support_objects, support_rows
@@ -67,17 +68,17 @@ class KernelModel(Model):
     def _goes_on(self) -> bool:
         return bool(self.warm_start) and hasattr(self, "dual_coef_")
 
-    def _read_rows(self, X: Any, y: Any, reset: bool, numeric: bool = False) -> tuple[Any, _core.Rows, NDArray[Any]]:
-        """X in an order that kernels can use, the same as native rows, and y."""
+    def _read_rows(self, X: Any, y: Any, reset: bool, numeric: bool = False) -> tuple[Any, Data, NDArray[Any]]:
+        """X in an order that kernels can use, the same as it came, and y."""
         refuse_missing(y)
         if callable(self.kernel) and not kernels.is_table(X):
             return self._read_objects(X, y, numeric)
         X, y = validated(self, X, y, reset=reset, multi_output=False, y_numeric=numeric)
         X = owned(X)
-        rows = make_rows(X, training=True)
-        return _tidy(X), rows, np.asarray(y)
+        data = InMemory(X)
+        return _tidy(X), data, np.asarray(y)
 
-    def _read_objects(self, X: Any, y: Any, numeric: bool) -> tuple[Any, _core.Rows, NDArray[Any]]:
+    def _read_objects(self, X: Any, y: Any, numeric: bool) -> tuple[Any, Data, NDArray[Any]]:
         """Rows of which only the kernel function knows what they are; native code sees as many, without numbers."""
         things, labels = kernels.Objects(kernels.as_things(X)), column_or_1d(y, warn=True)
         check_consistent_length(things, labels)
@@ -85,7 +86,7 @@ class KernelModel(Model):
             labels = assert_numbers(labels)
         for name in ("n_features_in_", "feature_names_in_"):
             self.__dict__.pop(name, None)
-        return things, make_rows(np.zeros(things.shape), training=True), labels
+        return things, InMemory(np.zeros(things.shape)), labels
 
     def _with_kernel(self, problem: Problem, X: Any, in_pairs: int = 0) -> KernelProblem:
         """The problem with its kernel matrix."""
@@ -135,8 +136,10 @@ class KernelModel(Model):
             return KernelPegasos(given)
         if isinstance(given, SDCA):
             return KernelSDCA(given.sampling, bool(given.shrinking))
+        if not isinstance(given, Auto):
+            return given  # of the user's own
         shared = n_models > 1 and not problem.in_pairs
-        return KernelAuto(bool(getattr(given, "polish", True)), 1 / n_models, shared)
+        return KernelAuto(bool(given.polish), 1 / n_models, shared)
 
     def _starts(self, problem: KernelProblem, n_models: int) -> list[Resume]:
         zero = np.zeros(problem.matrix.m + 1)
@@ -206,7 +209,7 @@ class KernelModel(Model):
         said = "at a stationary point to within tol; there is no bound, since the kernel may not be an inner product"
         if self.verbose and self.converged_:
             print(f"[pegasos] {said}.")
-        if not self.converged_ and not solver_of(self.solver).fixed_steps:
+        if not self.converged_ and not self._steps_were_given():
             warnings.warn(
                 f"not {said}. Raise max_epochs={self.max_epochs}, raise tol, or use another kernel.",
                 ConvergenceWarning,

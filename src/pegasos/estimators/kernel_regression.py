@@ -123,11 +123,11 @@ class KernelPegasosRegressor(RegressorMixin, KernelModel):  # type: ignore[misc]
         """
         run = self._begin()
         given = X, y, sample_weight
-        X, rows, y = self._read_rows(X, y, reset=not self._goes_on(), numeric=True)
+        X, data, y = self._read_rows(X, y, reset=not self._goes_on(), numeric=True)
         numbers = np.require(y, dtype=np.float64, requirements=["C", "A"])
         weights = Weights.of(row_weights(sample_weight, None, None, len(numbers)), len(numbers))
         loss = losses.bound_loss(self.loss, epsilon=float(self.epsilon))
-        plain = Problem(rows, numbers, weights, float(self.lam), loss, self.bias)
+        plain = Problem(data, numbers, weights, float(self.lam), loss, self.bias)
         problem = self._with_kernel(plain, X)
         told = Told(*given, lambda weights: self._kept(X, problem, weights))
         self._keep(X, problem, self._solve_kernel(problem, [""], run, told), np.empty(0), run)

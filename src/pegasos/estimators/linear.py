@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from .. import _core, losses, words
 from ..losses.costs import loss_of_classes
+from ..problem.data import Data
 from ..problem.labels import Codes, check_classes, encode, known_classes
 from ..problem.problem import Problem, Weights
 from ..problem.weights import row_weights
@@ -179,14 +180,14 @@ class PegasosClassifier(Answers, LinearModel):
         """
         run = self._begin()
         goes_on = self.warm_start and hasattr(self, "coef_")
-        rows, labels = self._read(X, y, run, reset=not goes_on)
+        data, labels = self._read(X, y, run, reset=not goes_on)
         classes, codes = encode(labels)
         if goes_on and not np.array_equal(classes, self.classes_):
             raise ValueError(
                 f"warm_start goes on with the classes {self.classes_.tolist()!r}, but y has {classes.tolist()!r}. Set "
                 "warm_start=False to start anew."
             )
-        return self._train(rows, classes, codes, (X, y, sample_weight), run, goes_on)
+        return self._train(data, classes, codes, (X, y, sample_weight), run, goes_on)
 
     @with_callbacks
     @all_or_nothing
@@ -220,7 +221,7 @@ class PegasosClassifier(Answers, LinearModel):
             raise ValueError(
                 "class_weight='balanced' needs all rows at once and cannot serve partial_fit; pass a dict of weights."
             )
-        rows, labels = self._read(X, y, run, reset=not goes_on)
+        data, labels = self._read(X, y, run, reset=not goes_on)
         known = known_classes(classes, self.classes_ if goes_on else None)
         seen, codes = encode(labels)
         place = np.searchsorted(known, seen)
@@ -230,11 +231,11 @@ class PegasosClassifier(Answers, LinearModel):
                 f"y has the labels {np.array(strange).tolist()!r}, which are not in classes={known.tolist()!r}."
             )
         _core.relabel(codes, place.astype(np.int32))
-        return self._train(rows, known, codes, (X, y, sample_weight), run, goes_on)
+        return self._train(data, known, codes, (X, y, sample_weight), run, goes_on)
 
     def _train(
         self,
-        rows: _core.Rows,
+        data: Data,
         classes: NDArray[Any],
         codes: Codes,
         given: tuple[Any, Any, Any],
@@ -244,7 +245,7 @@ class PegasosClassifier(Answers, LinearModel):
         weights = Weights.of(row_weights(given[2], self.class_weight, classes, codes), len(codes))
         check_classes(classes, codes, weights.listed if not run.one_pass else None)
         loss = loss_of_classes(self, classes)
-        problem = Problem(rows, codes, weights, float(self.lam), loss, self.bias)
+        problem = Problem(data, codes, weights, float(self.lam), loss, self.bias)
         names = [str(label) for label in classes] if len(classes) > 2 and not loss.joint else [""]
         facts = {"classes_": classes, "_loss_of_fit": self.loss}
         told = Told(*given, lambda weights: self._shaped(problem, weights) | facts)

@@ -7,12 +7,14 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from .. import _core
+from ..problem.data import Data, InMemory, is_source
 from ..problem.labels import refuse_missing
 from ..problem.problem import Floats, Problem
 from ..problem.rows import make_rows, validated
+from ..problem.targets import assert_numbers
 from ..progress import Told
 from ..solvers import Auto, Pegasos, solver_of
 from ..solvers.base import Fit, Resume, Run, Solver
@@ -31,13 +33,36 @@ class LinearModel(SparseWeights, Model):
     classes_: NDArray[Any]
     n_features_in_: int
 
-    def _read(self, X: Any, y: Any, run: Run, reset: bool, numeric: bool = False) -> tuple[_core.Rows, NDArray[Any]]:
+    def _read(self, X: Any, y: Any, run: Run, reset: bool, numeric: bool = False) -> tuple[Data, NDArray[Any]]:
         refuse_missing(y)
+        if is_source(X):
+            return self._read_source(X, y, reset, numeric)
         X, y = validated(self, X, y, reset=reset, multi_output=False, y_numeric=numeric)
-        return make_rows(X, training=True, threads=run.threads), np.asarray(y)
+        return InMemory(X, run.threads), np.asarray(y)
+
+    def _read_source(self, X: Any, y: Any, reset: bool, numeric: bool) -> tuple[Data, NDArray[Any]]:
+        """Rows that stay where they are: what they are made into, if anything, is the solver's choice."""
+        labels = column_or_1d(y, warn=True)
+        if len(labels) != X.shape[0]:
+            raise ValueError(f"y has {len(labels)} labels for {X.shape[0]} rows in {X.place}.")
+        self._expect_columns(X, reset)
+        return X, assert_numbers(labels) if numeric else labels
+
+    def _expect_columns(self, X: Any, reset: bool = False) -> None:
+        if reset:
+            self.__dict__.pop("feature_names_in_", None)
+            self.n_features_in_ = int(X.shape[1])
+        if X.shape[1] != self.n_features_in_:
+            raise ValueError(
+                f"the rows in {X.place} have {X.shape[1]} features, but {type(self).__name__} was fitted with "
+                f"{self.n_features_in_}."
+            )
 
     def _scores(self, X: Any) -> Floats:
         check_is_fitted(self)
+        if is_source(X):
+            self._expect_columns(X)
+            return np.concatenate([self._scores(block) for _, block in X.blocks()])
         X = validated(self, X, reset=False)
         small = (X.nnz if sp.issparse(X) else X.size) < _WORTH_THREADS  # to ask how many cores there are takes longer
         threads = 1 if small else thread_count(self.n_jobs)

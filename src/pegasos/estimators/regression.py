@@ -163,12 +163,12 @@ class PegasosRegressor(RegressorMixin, LinearModel):  # type: ignore[misc]
         return (1,)
 
     def _train(self, X: Any, y: Any, sample_weight: Any, run: Run, goes_on: bool) -> Self:
-        rows, labels = self._read(X, y, run, reset=not goes_on, numeric=True)
+        data, labels = self._read(X, y, run, reset=not goes_on, numeric=True)
         numbers = np.require(labels, dtype=np.float64, requirements=["C", "A"])
         weights = Weights.of(row_weights(sample_weight, None, None, len(numbers)), len(numbers))
         centre = self._centre_of(numbers, weights, run.one_pass and goes_on)
         problem = Problem(
-            rows,
+            data,
             minus(numbers, centre),
             weights,
             float(self.lam),

@@ -27,6 +27,8 @@ class KernelProblem(Problem):
     scale: float = 1.0  # of all p; above 1 where a sample stands for all rows
     in_pairs: int = 0  # the number of classes where each is fitted against each other one, not against the rest
 
+    is_linear = False
+
     @cached_property
     def y(self) -> Floats:
         """Numbers, or 1 for class `positive` and -1 for the others."""

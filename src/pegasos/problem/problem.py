@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from .. import _core
 from ..losses.joint import good_joint_constant, joint_value_at_zero
 from ..losses.spec import LossSpec
+from .data import Data, InMemory, largest_norm2
 from .weights import Weights as Weights
 
 Floats = NDArray[np.float64]
@@ -25,7 +26,7 @@ class Problem:
     holds one vector a class.
     """
 
-    rows: _core.Rows
+    data: Data
     labels: NDArray[Any]  # int32 class codes, or the float64 numbers of a regression
     weights: Weights
     lam: float
@@ -33,6 +34,20 @@ class Problem:
     bias: str
     positive: int = 1
     centre: float = 0.0  # already taken from the numbers of a regression; models have it in their bias
+
+    is_linear = True  # w is a vector over features
+
+    @property
+    def rows(self) -> _core.Rows:
+        """As native solvers read them."""
+        native = getattr(self.data, "native", None)
+        if native is None:
+            raise ValueError(
+                f"this solver reads rows in memory, and these live in {self.data.place}. Use a solver that reads "
+                "blocks of rows, or load them into an array."
+            )
+        rows: _core.Rows = native()
+        return rows
 
     @property
     def m(self) -> int:
@@ -49,7 +64,7 @@ class Problem:
 
     @property
     def n_duals(self) -> int:
-        return int(self.rows.shape[0]) * self.width
+        return self.data.shape[0] * self.width
 
     def models(self, weights: list[Floats]) -> Floats:
         """One model a line, the bias last. A joint loss has one vector, the classes of a feature side by side."""
@@ -76,7 +91,7 @@ class Problem:
     @property
     def dim(self) -> int:
         """Features and one more, for the bias."""
-        return int(self.rows.shape[1]) + 1
+        return self.data.shape[1] + 1
 
     @property
     def is_regression(self) -> bool:
@@ -86,14 +101,15 @@ class Problem:
     def at_zero(self) -> float:
         """The yardstick of tol: f(0), or in regression the mean loss of the best constant, if a constant is allowed."""
         if not self.loss.has_native_twin:
-            values = self.loss.value(np.zeros(self.rows.shape[0]), self.numbers())
+            values = self.loss.value(np.zeros(self.data.shape[0]), self.numbers())
             return float(np.average(values, weights=self.weights.s))
         if self.loss.joint:
             return joint_value_at_zero(self.loss, self.class_shares())
         if not self.is_regression:
             return float(self.loss.value(np.zeros(1), np.ones(1))[0])
-        zero: float = self.native().objective(np.zeros(self.dim))
-        constant: float = zero if self.bias == "none" else self.native().best_constant()
+        labelled = self._labelled()
+        zero: float = labelled.native().objective(np.zeros(labelled.dim))
+        constant: float = zero if self.bias == "none" else labelled.native().best_constant()
         return constant or zero
 
     def best_constants(self) -> Floats:
@@ -103,10 +119,16 @@ class Problem:
         if self.loss.joint:
             return np.array([good_joint_constant(self.loss, self.class_shares())])
         if self.is_regression:
-            return np.array([self.native().best_constant()])
+            return np.array([self._labelled().native().best_constant()])
         n_classes = int(self.labels.max()) + 1
         each = [1] if n_classes <= 2 else range(n_classes)
-        return np.array([replace(self, positive=k).native().best_constant() for k in each])
+        return np.array([replace(self._labelled(), positive=k).native().best_constant() for k in each])
+
+    def _labelled(self) -> Problem:
+        """The same, or with rows of zeros where rows are not in memory: for what depends on the labels alone."""
+        if hasattr(self.data, "native"):
+            return self
+        return replace(self, data=InMemory(np.zeros((self.data.shape[0], 1))))
 
     def class_shares(self) -> Floats:
         """The part of the weight that each class has."""
@@ -115,6 +137,59 @@ class Problem:
     def numbers(self) -> Floats:
         """The labels as losses of one score read them."""
         return self.labels if self.is_regression else np.where(self.labels == self.positive, 1.0, -1.0)
+
+    def targets(self) -> NDArray[Any]:
+        """The labels as the loss reads them."""
+        return self.labels if self.loss.joint else self.numbers()
+
+    def shares(self) -> Floats:
+        """s_i / sum_i s_i."""
+        n_rows = self.data.shape[0]
+        return np.full(n_rows, 1.0 / n_rows) if self.weights.s is None else self.weights.s / self.weights.total
+
+    def scores(self, w: Floats) -> Floats:
+        """<w, x_i> + b of every row; with one column a class where the loss is joint."""
+        W = w.reshape(self.dim, self.width)
+        if hasattr(self.data, "native"):
+            each: Floats = _core.scores(self.rows, np.ascontiguousarray(W.T))
+        else:
+            each = np.empty((self.data.shape[0], self.width))
+            for some, X in self.data.blocks():
+                each[some] = X @ W[:-1] + W[-1]
+        return each if self.loss.joint else each[:, 0]
+
+    def combine(self, a: Floats) -> Floats:
+        """sum_i a_i x_i in the shape of w; in the place of the bias the sum of a, or zero where there is no bias."""
+        A = a.reshape(-1, self.width)
+        total = np.zeros((self.width, self.dim))
+        has_bias = float(self.bias != "none")
+        if hasattr(self.data, "native"):
+            every = np.arange(len(A))
+            for column, sums in zip(np.ascontiguousarray(A.T), total, strict=True):
+                _core.batch_add(self.rows, has_bias, every, column, sums)
+        else:
+            for some, X in self.data.blocks():
+                total[:, :-1] += (X.T @ A[some]).T
+            total[:, -1] = has_bias * A.sum(axis=0)
+        return np.ascontiguousarray(total.T).ravel()
+
+    def objective(self, w: Floats) -> float:
+        """f(w), summed by NumPy."""
+        penalised = w[: -self.width] if self.free_bias else w
+        losses = self.loss.value(self.scores(w), self.targets())
+        return self.lam / 2 * float(penalised @ penalised) + float(self.shares() @ losses)
+
+    def gradient(self, w: Floats) -> Floats:
+        """Of f at w; any sub-gradient where there are several."""
+        slopes = self.loss.slope(self.scores(w), self.targets())
+        penalised = w.copy()
+        if self.free_bias:
+            penalised[-self.width :] = 0.0
+        return self.lam * penalised + self.combine((self.shares() * slopes.T).T)
+
+    def largest_norm2(self) -> float:
+        """The largest squared length of a row, without the constant feature."""
+        return largest_norm2(self.data)
 
     def native(self) -> _core.Problem:
         return _core.Problem(
@@ -141,6 +216,8 @@ class Problem:
 
     def check_scale(self) -> None:
         """Refuse rows so long that w itself could overflow: ||w|| <= R / lam times the largest share of a row."""
+        if not hasattr(self.data, "native"):
+            return  # that would be a pass; weights that overflow are refused at the end
         with np.errstate(over="ignore"):
             reach = np.float64(self.largest_share) ** 2 / self.lam
             if np.isfinite(self.rows.norm2_bound * reach):

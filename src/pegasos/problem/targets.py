@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import assert_all_finite
 
-from .. import _core
 from ..caller import user_level
 from ..solvers.base import Fit, Run
 from ..solvers.history import History
@@ -67,7 +66,7 @@ def warn_far_from_zero(problem: Problem, least: float) -> None:
     """
     if problem.free_bias or not problem.loss.has_native_twin or not np.isfinite(least):
         return
-    constant = problem.native().best_constant()
+    constant = float(problem.best_constants()[0])
     values = problem.loss.value(np.zeros_like(problem.labels), problem.labels)
     zero = float(np.average(values, weights=problem.weights.s))
     if zero <= _FAR * constant or least <= 2 * constant + zero / 10:
@@ -94,7 +93,7 @@ def with_rounded_bias(problem: Problem, fit: Fit, run: Run) -> Fit:
     fit = replace(fit, w=w, resume=fit.resume and fit.resume.beside(w))
     if not len(fit.history):
         return fit
-    scores = _core.scores(problem.rows, w[None, :])[:, 0]
+    scores = problem.scores(w)
     values = problem.loss.value(scores, problem.labels)
     f = problem.lam / 2 * float(w[:-1] @ w[:-1]) + float(np.average(values, weights=problem.weights.s))
     if abs(f - fit.objective) <= 1e-13 * abs(f):  # the order of the sum alone does as much

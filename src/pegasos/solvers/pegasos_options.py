@@ -69,7 +69,7 @@ def late_start(problem: Problem) -> float:
     """Step 1 takes w to slope / lam: with an unbounded slope steps begin at 1 + L R^2 / lam."""
     if problem.loss.bounded_slope:
         return 0.0
-    reach = problem.rows.largest_norm2() + float(problem.bias != "none")
+    reach = problem.largest_norm2() + float(problem.bias != "none")
     return steps_late(problem.loss.smoothness * problem.largest_share, reach, problem.lam)
 
 
