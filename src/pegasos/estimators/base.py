@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import warnings
 from dataclasses import replace
 from typing import Any, ClassVar, Self
@@ -56,12 +57,19 @@ class Model(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         return tags
 
     def _begin(self, one_pass: bool = False) -> Run:
-        remember = bool(self.warm_start) and not one_pass
-        run = Run(self.tol, self.max_epochs, self.max_time, one_pass, remember=remember)  # the clock starts here
+        began = time.perf_counter()
         check(self._rules, self, hints={"lam": "Coming from C? lam = 1 / (C * n_rows)."})
         if self.n_jobs == 0:
             raise ValueError("n_jobs must not be 0; use None or 1 for one thread, -1 for all cores.")
-        return replace(run, threads=thread_count(self.n_jobs))
+        return Run(
+            self.tol,
+            self.max_epochs,
+            self.max_time,
+            one_pass,
+            began,
+            threads=thread_count(self.n_jobs),
+            remember=bool(self.warm_start) and not one_pass,
+        )
 
     def _solve_all(
         self, problem: Problem, names: list[str], solver: Solver, run: Run, starts: list[Resume], told: Told

@@ -48,6 +48,8 @@ class LossSpec:
         Values of the parameters, once they are known: see `bound`.
     width : int
         Scores, and dual variables, of a row.
+    number : float
+        The parameter of a native loss of one score, which has one at most.
     own : Loss or None
         The object of the user's behind it: it has no native twin.
     """
@@ -65,6 +67,7 @@ class LossSpec:
     probabilities: Literal["sigmoid", "softmax"] | None = None
     parameters: Mapping[str, Any] = field(default_factory=dict)
     width: int = 1
+    number: float = 0.0
     own: Loss | None = None
 
     def __str__(self) -> str:
@@ -80,13 +83,10 @@ class LossSpec:
         formulas: dict[str, Any] = {
             name: partial(getattr(self, name), **parameters) for name in ("value", "slope", "conjugate")
         }
-        return replace(self, **formulas, parameters=parameters, width=width)
+        number = 0.0 if self.joint else float(parameters[self.takes[0]])
+        return replace(self, **formulas, parameters=parameters, width=width, number=number)
 
     @property
     def has_native_twin(self) -> bool:
         return self.own is None
 
-    @property
-    def number(self) -> float:
-        """The parameter of a native loss of one score, which has one at most."""
-        return next((float(x) for x in self.parameters.values() if np.ndim(x) == 0), 0.0)

@@ -43,11 +43,7 @@ class InMemory:
 
     def __init__(self, X: Any, threads: int = 1) -> None:
         self._X, self._rows = X, make_rows(X, training=True, threads=threads)
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        n_rows, n_columns = self._X.shape
-        return int(n_rows), int(n_columns)
+        self.shape: tuple[int, int] = self._rows.shape
 
     def native(self) -> _core.Rows:
         return self._rows

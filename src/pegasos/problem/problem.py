@@ -192,6 +192,11 @@ class Problem:
         return largest_norm2(self.data)
 
     def native(self) -> _core.Problem:
+        """As native code reads it; made once."""
+        return self._native
+
+    @cached_property
+    def _native(self) -> _core.Problem:
         return _core.Problem(
             self.rows,
             bias=float(self.bias == "regularized"),
