@@ -89,4 +89,3 @@ class LossSpec:
     @property
     def has_native_twin(self) -> bool:
         return self.own is None
-

@@ -107,10 +107,20 @@ class Problem:
             return joint_value_at_zero(self.loss, self.class_shares())
         if not self.is_regression:
             return float(self.loss.value(np.zeros(1), np.ones(1))[0])
-        labelled = self._labelled()
-        zero: float = labelled.native().objective(np.zeros(labelled.dim))
-        constant: float = zero if self.bias == "none" else labelled.native().best_constant()
+        zero = self._zero_of_numbers()
+        constant: float = zero if self.bias == "none" else self._labelled().native().best_constant()
         return constant or zero
+
+    @cached_property
+    def zero_value(self) -> float:
+        """f(0). `at_zero` may be that of a constant."""
+        if not self.is_regression or not self.loss.has_native_twin:
+            return self.at_zero
+        return self._zero_of_numbers()
+
+    def _zero_of_numbers(self) -> float:
+        labelled = self._labelled()
+        return float(labelled.native().objective(np.zeros(labelled.dim)))
 
     def best_constants(self) -> Floats:
         """The mean loss of the best constant score, for each class against the rest; one number for two classes."""

@@ -36,7 +36,7 @@ def native_options(solver: Pegasos, problem: Problem, run: Run, start: Resume, s
     o.tol, o.to_the_end, o.one_pass = run.tol * problem.at_zero, solver.T is not None, run.one_pass
     o.set_step(*schedule(solver), late_of(solver, problem, run, start))
     if solver.projection:
-        o.radius = math.sqrt(problem.at_zero / problem.lam)
+        o.radius = math.sqrt(problem.zero_value / problem.lam)  # lam ||w*||^2 <= f(0)
     o.batch_bias = problem.bias == "batch"
     o.on_loss = solver.advance == "on_loss"
     o.tail = {"average": 1.0, "tail": float(solver.tail)}.get(solver.output, 0.0)
