@@ -26,10 +26,9 @@ class Journal(History):
     """The clock and the history of one fit; says when it is enough."""
 
     def __init__(self, problem: KernelProblem, run: Run) -> None:
-        super().__init__(run, run.tol * problem.at_zero, bound=0.0)  # no loss is negative
+        super().__init__(run, run.tol * problem.at_zero, problem.zero_value)
         self._problem = problem
         self.most_epochs = run.max_epochs
-        self._known = problem.zero_value  # an objective that is reached
         self.rounding = 0.0  # of float32 kernel values
         self.point: Point | None = None  # of the last line, with its certificate
         self.found: Certificate | None = None
@@ -64,12 +63,9 @@ class Journal(History):
         """The best bound so far. One above an objective that is known, that of zero to begin with, proves nothing but
         that the kernel is no inner product.
         """
-        if np.isfinite(found.objective + found.above):
-            self._known = min(self._known, found.objective + found.above)
-        low, most = found.dual - found.below, self._known * (1 + _SLACK[self._problem.matrix.is_coarse])
-        if self.bound < low <= most:
-            self.bound = low
-        if self.bound > most:
+        slack = _SLACK[self._problem.matrix.is_coarse]
+        self.believe(found.objective + found.above, found.dual - found.below, slack)
+        if self.bound > self.known * (1 + slack):
             self.bound = 0.0
 
     def _at_the_floor(self, found: Certificate) -> bool:
@@ -94,7 +90,7 @@ class Journal(History):
     def forget(self) -> None:
         """Nothing is proven, except that no loss is negative, and nothing known but f(0)."""
         self._lower(0.0)
-        self._known, self.converged = self._problem.zero_value, False
+        self.known, self.converged = self._problem.zero_value, False
 
     def _lower(self, bound: float) -> None:
         self.bound = max(min(self.bound, bound), 0.0)

@@ -99,5 +99,6 @@ def with_rounded_bias(problem: Problem, fit: Fit, run: Run) -> Fit:
     if abs(f - fit.objective) <= 1e-13 * abs(f):  # the order of the sum alone does as much
         return fit
     history = History(run, run.tol * problem.at_zero, lines=fit.history)
-    history.add(int(fit.history[-1, 1]), f, fit.dual_objective)
+    dual = min(f, fit.dual_objective)
+    history.write(int(fit.history[-1, 1]), f, dual, f - dual)
     return replace(fit, history=history.array, converged=history.converged)

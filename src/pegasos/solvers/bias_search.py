@@ -25,7 +25,7 @@ def search_bias(at_bias: Callable[[Run, float], Fit], problem: Problem, run: Run
     Each trial takes T steps, or an eighth of max_epochs; together they take no more than max_epochs.
     """
     best: Fit | None = None
-    history = History(run, run.tol * problem.at_zero)
+    history = History(run, run.tol * problem.at_zero, problem.zero_value)
     steps, epochs, width = done, 0.0, 1.0
     low, high, b = -np.inf, np.inf, 0.0
     for _ in range(_MOST_HALVINGS):

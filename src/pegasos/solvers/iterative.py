@@ -12,39 +12,42 @@ from ..losses.own import check_loss
 from ..problem.problem import Floats, Problem
 from .base import Fit, Resume, Run
 from .history import History
+from .own_certificate import Certifier
 
 
 class Certified(NamedTuple):
-    """Weights, dual variables that belong to them, f of the first, a bound from the second, and the rounding in both,
-    which the bound counts.
+    """Weights, dual variables that belong to them, and what `History.add` takes: f of the first, a bound from the
+    second, and what rounding may have done to either.
     """
 
     w: Floats
     a: Floats
-    objective: float
-    dual: float
-    rounding: float
+    objective: float = np.nan
+    bound: float = np.nan
+    above: float = 0.0
+    below: float = 0.0
 
 
 def certified(problem: Problem, w: Floats) -> Certified:
     """What w is worth. Dual variables are minus the slopes, whose bound is as near as the gradient is small: tight for
-    smooth losses. A free bias is set to the best one. Without native rows, or for a loss of the user's own, the sums
-    are NumPy's and their rounding is not counted.
+    smooth losses. A free bias is set to the best one. Where rows are not in memory, sums are NumPy's and their rounding
+    is not counted.
     """
-    a = -problem.loss.slope(problem.scores(w), problem.targets())
-    w = w.copy()
-    if hasattr(problem.data, "native") and problem.loss.has_native_twin:
-        objective, dual, bias, above, below = problem.native().prove(w, np.ascontiguousarray(a).ravel())
-        if problem.free_bias and not problem.loss.joint:
-            w[-1] = bias
-        return Certified(w, a, objective, dual - below - above, above + below)
-    objective = problem.objective(w)
-    dual = np.nan
-    if problem.loss.conjugate is not None:
-        u = problem.combine((problem.shares() * a.T).T) / problem.lam
-        conjugates = problem.loss.conjugate(a, problem.targets())
-        dual = -float(problem.shares() @ conjugates) - problem.lam / 2 * float(u @ u)
-    return Certified(w, a, objective, dual, 0.0)
+    w, loss = w.copy(), problem.loss
+    a = -loss.slope(problem.scores(w), problem.targets())
+    if not hasattr(problem.data, "native"):
+        bound = np.nan
+        if loss.conjugate is not None:
+            u = problem.combine((problem.shares() * a.T).T) / problem.lam
+            bound = -float(problem.shares() @ loss.conjugate(a, problem.targets())) - problem.lam / 2 * float(u @ u)
+        return Certified(w, a, problem.objective(w), bound)
+    if not loss.has_native_twin:
+        no_other = None if loss.conjugate is None else np.zeros(len(a))
+        return Certified(w, a, *Certifier(problem).certify(w, no_other))
+    objective, dual, bias, above, below = problem.native().prove(w, np.ascontiguousarray(a).ravel())
+    if problem.free_bias and not loss.joint:
+        w[-1] = bias
+    return Certified(w, a, objective, dual - below, above, below)
 
 
 class IterativeSolver(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type hints
@@ -75,9 +78,9 @@ class IterativeSolver(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
         """Follow the iterates until the first limit. Certificates, which cost about a pass, come at every pass at
         first, then every fifth of the way.
         """
-        history = History(run, run.tol * problem.at_zero, bound=0.0)  # no loss is negative
+        history = History(run, run.tol * problem.at_zero, problem.zero_value)
         w, passes, due = start.w.copy(), 0, 0
-        found = Certified(w, np.empty(0), np.nan, np.nan, 0.0)
+        found = Certified(w, np.empty(0))
         error: BaseException | None = None
         try:
             path = iter(self.iterates(problem, w.copy(), seed))
@@ -86,7 +89,7 @@ class IterativeSolver(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
                 over = passes >= run.max_epochs or run.is_over()
                 if over or passes >= due:
                     found = certified(problem, w)
-                    history.add(start.steps + passes, found.objective, found.dual)
+                    history.add(start.steps + passes, found.objective, found.bound, found.above, found.below)
                     if history.tell(found.w.copy):
                         run.halt[0] = 1
                     enough = over or history.converged or bool(run.halt[0])
@@ -109,5 +112,5 @@ class IterativeSolver(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
             interrupted=error is not None or bool(run.halt[0]),
             error=error,
             resume=resume if run.remember and len(found.a) else None,
-            rounding=found.rounding,
+            rounding=history.rounding,
         )

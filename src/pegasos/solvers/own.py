@@ -69,9 +69,9 @@ class OwnPegasos:
         self.share = self.s * problem.m / problem.weights.total if solver.sampling != "iid" else np.ones(len(self.y))
         n = len(self.y) if self.loss.conjugate is not None and not run.one_pass else 0
         averages = solver.output == "average"
-        self.certifier = Certifier(problem, problem.loss.own, self.y, self.s, self.bias)
+        self.certifier = Certifier(problem)
         self.walk = _Walk(start.w.copy(), np.zeros(n), np.zeros(problem.dim if averages else 0), t=start.steps)
-        self.history = History(run, options.tol)
+        self.history = History(run, options.tol, problem.zero_value)
         self._go_on(start, n)
 
     def _go_on(self, start: Resume, n: int) -> None:
@@ -106,7 +106,7 @@ class OwnPegasos:
             interrupted=error is not None,
             error=error,
             resume=self._resume(w),
-            rounding=self.certifier.rounding,
+            rounding=self.history.rounding,
         )
 
     def _resume(self, w: Floats) -> Resume:
@@ -188,7 +188,6 @@ class OwnPegasos:
         """Write down f of what is returned, and the best bound."""
         walk, problem = self.walk, self.problem
         counts = problem.lam * problem.weights.total * walk.c * walk.counts if certified else None
-        f, dual = self.certifier.certify(walk.output(), counts)
-        self.history.write(walk.t, f, dual, f - dual)
+        self.history.add(walk.t, *self.certifier.certify(walk.output(), counts))
         if self.history.tell(walk.output):
             self.limits.halt[0] = 1
