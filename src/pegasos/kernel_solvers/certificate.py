@@ -54,9 +54,9 @@ def rounding(point: Point) -> tuple[float, float]:
 def sampled(point: Point, seed: int) -> float:
     """What float32 kernel values may have done to the gap, at a confidence of 1 - 1e-9: see docs/kernels.md.
 
-    Rows are drawn at random: half of them those whose errors count more, and may be larger, more often; half of them any
-    that count at all, since one heavy row may have no error to show. Their scores in float64 say how wrong they are,
-    which counts as if no two errors cancelled. The mean over all rows is bounded by the empirical Bernstein inequality
+    Rows are drawn at random: half of them those whose errors count more, and may be larger, more often; half any that
+    count at all, since one heavy row may have no error to show. Their scores in float64 say how wrong they are, which
+    counts as if no two errors cancelled. The mean over all rows is bounded by the empirical Bernstein inequality
     (Maurer & Pontil 2009, theorem 4), where no error is taken to be more than `_BEYOND` times the largest drawn, in
     units of what a draw stands for.
     """

@@ -26,6 +26,7 @@ def search_bias(at_bias: Callable[[Run, float], Fit], problem: Problem, run: Run
     """
     best: Fit | None = None
     history = History(run, run.tol * problem.at_zero, problem.zero_value)
+    history.bound = -np.inf  # those of the trials have the rounding of their objectives taken off, as zero would not
     steps, epochs, width = done, 0.0, 1.0
     low, high, b = -np.inf, np.inf, 0.0
     for _ in range(_MOST_HALVINGS):
