@@ -137,10 +137,9 @@ def dual_options(replicas: int) -> _core.DualOptions:
 def dual_fit(data: Data, problem: _core.Problem, n_replicas: int, seeds: Iterator[int]) -> Any:
     m, dim = len(data.y), data.X.shape[1] + 1
     watch = _core.Watch(started=0.0, give_up=np.inf, polls_signals=True, stop=np.zeros(1, np.uint8), report=None)
-    state = _core.Dual(np.zeros(m), np.zeros(dim))
     options = dual_options(replicas=n_replicas)
     options.seed = next(seeds)
-    return _core.dual_fit(problem, options, state, 1, watch)
+    return _core.dual_fit(problem, options, np.zeros(m), np.zeros(dim), 1, watch)
 
 
 def path(data: Data, rounds: int) -> Iterator[Finding]:

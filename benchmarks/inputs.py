@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from pegasos import PegasosClassifier, _core, datasets
+from pegasos import PegasosClassifier, _core, datasets, losses
+from pegasos.problem.data import InMemory
 from pegasos.problem.problem import Problem, Weights
 
 LAMBDAS = (1e-4, 1e-5, 1e-6)
@@ -40,8 +41,8 @@ class Data:
         return (self.y > 0).astype(np.int32)
 
     @cached_property
-    def rows(self) -> _core.Rows:
-        return self.validate()
+    def source(self) -> InMemory:
+        return InMemory(self.X)
 
     def validate(self) -> _core.Rows:
         """The whole native validation; nothing of the data is copied."""
@@ -51,7 +52,8 @@ class Data:
 
     def problem(self, lam: float) -> _core.Problem:
         """No bias: the one convention that means the same to everybody."""
-        return Problem(self.rows, self.codes, Weights.of(None, len(self.y)), lam, "hinge", "none").native()
+        hinge = losses.NAMED["hinge"]
+        return Problem(self.source, self.codes, Weights.of(None, len(self.y)), lam, hinge, "none").native()
 
     def objective(self, w: Any, lam: float) -> float:
         """f(w) in float64, by the same code for everybody."""

@@ -39,11 +39,10 @@ def epoch(data: Data, problem: _core.Problem) -> Any:
     options.set_sampling(Pegasos().sampling)
     options.k, options.steps, options.tol, options.one_pass = 1, m, 0.0, True
     watch = _core.Watch(started=0.0, give_up=np.inf, polls_signals=True, stop=np.zeros(1, np.uint8), report=None)
-    v = np.zeros(dim)
-    state = _core.State(v, np.zeros(m), np.zeros(dim), np.zeros(0))
-    state.c, state.t = 1.0, 0
+    state: dict[str, Any] = {"v": np.zeros(dim), "counts": np.zeros(m), "out": np.zeros(dim), "B": np.zeros(0)}
+    state |= {"c": 1.0, "t": 0, "hits": 0, "b": 0.0, "C": 0.0, "averaged": 0}
     _core.pegasos_fit(problem, options, state, 1, watch)
-    return v * state.c
+    return state["v"] * state["c"]
 
 
 def one_epoch(data: Data, rounds: int) -> Iterator[Finding]:

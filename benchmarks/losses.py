@@ -46,9 +46,8 @@ class Task(Data):
 
     def stated(self, lam: float) -> Problem:
         K = int(self.labels.max()) + 1
-        costs = 1.0 - np.eye(K) if self.loss in losses.JOINT else None
-        weights = Weights.of(None, len(self.y))
-        return Problem(self.rows, self.labels, weights, lam, self.loss, "none", parameter=EPSILON, costs=costs)
+        loss = losses.bound_loss(self.loss, n_classes=K, costs=1.0 - np.eye(K), epsilon=EPSILON)
+        return Problem(self.source, self.labels, Weights.of(None, len(self.y)), lam, loss, "none")
 
     def problem(self, lam: float) -> _core.Problem:
         return self.stated(lam).native()

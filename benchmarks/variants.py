@@ -73,7 +73,7 @@ def on_loss() -> None:
         best = optimum(X, y, **problem)
         model = PegasosClassifier(warm_start=True, random_state=0, **problem)
         model.set_params(solver=Pegasos(T=200 * len(y), advance="on_loss", sampling="permutation")).fit(X, y)
-        share = model._memories[0].running.hits / model.n_steps_
+        share = model._resumes[0].own["hits"] / model.n_steps_
         limit = optimum(X, y, lam=lam * share, bias="none")
         apart = np.linalg.norm(model.coef_ - limit.coef_) / np.linalg.norm(limit.coef_ - best.coef_)
         error = [f"{1 - m.score(X, y):.2%}" for m in (model, best)]

@@ -12,9 +12,9 @@ from reference import Array, dual_value, dual_weights, objective, with_bias
 from samplers import Stream
 
 from pegasos import _core
+from pegasos.problem.data import InMemory
 from pegasos.problem.labels import encode
 from pegasos.problem.problem import Problem, Weights
-from pegasos.problem.rows import make_rows
 
 METHODS: dict[str, dict[str, Any]] = {
     "sdca": {},
@@ -58,10 +58,9 @@ class Dual:
     bias: str = "none"
 
     def __post_init__(self) -> None:
-        rows = make_rows(self.X, training=True)
         weights = Weights.of(self.s, len(self.y))
         self.m = weights.m
-        self.native = Problem(rows, encode(self.y)[1], weights, self.lam, "hinge", self.bias).native()
+        self.native = Problem(InMemory(self.X), encode(self.y)[1], weights, self.lam, HINGE, self.bias).native()
         self.full = with_bias(self.X, self.bias)
 
     def solve(
@@ -85,17 +84,17 @@ class Dual:
                 setattr(chosen, name, value)
         heard = None if report is None else (lambda seconds, steps, f, dual: report(a, f, dual))
         stop = np.array([stopped], np.uint8)
-        state = _core.Dual(a, w)
         # No name for the watch: it holds what the callback raised, whose traceback holds the names of this frame.
         found = _core.dual_fit(
             self.native,
             chosen,
-            state,
+            a,
+            w,
             threads,
             _core.Watch(started=0.0, give_up=max_time, polls_signals=False, stop=stop, report=heard),
         )
-        names = ("history", "converged", "interrupted", "error", "rounding")
-        return Solved(a, w, state.visits, *(found[name] for name in names))
+        names = ("visits", "history", "converged", "interrupted", "error", "rounding")
+        return Solved(a, w, *(found[name] for name in names))
 
     def feasible(self, a: Array) -> bool:
         alpha = a * self.y

@@ -61,6 +61,7 @@ def joint_optimum(
     if s is not None:
         X, y, s = X[s > 0], y[s > 0], s[s > 0]
     K, m = len(costs), len(y)
+    loss = loss.bound(n_classes=K, costs=costs)
     if loss.name == "multinomial":
         each = np.full(X.shape[1], lam)
         each[-1] *= not free
@@ -68,8 +69,8 @@ def joint_optimum(
         def f(flat: Array) -> tuple[float, Array]:
             W = flat.reshape(K, -1)
             S = X @ W.T
-            slopes = loss.slope(S, y, costs) * (1 / m if s is None else s[:, None] / s.sum())
-            value = float((each * W**2).sum()) / 2 + mean(loss.value(S, y, costs), s)
+            slopes = loss.slope(S, y) * (1 / m if s is None else s[:, None] / s.sum())
+            value = float((each * W**2).sum()) / 2 + mean(loss.value(S, y), s)
             return value, (each * W + slopes.T @ X).ravel()
 
         options = {"ftol": 0, "gtol": 1e-12, "maxiter": 100_000, "maxfun": 100_000}
@@ -89,8 +90,8 @@ def joint_optimum(
     A = own - P.reshape(m, K) / P.reshape(m, K).sum(axis=1, keepdims=True)
     W = A.T @ Z / lam
     b = np.append(-multipliers[m:], 0.0) if free else 0.0
-    value = lam / 2 * float((W**2).sum()) + mean(loss.value(X @ W.T + b, y, costs), s)
-    bound = -mean(loss.conjugate(A, y, costs), s) - lam / 2 * float((W**2).sum())
+    value = lam / 2 * float((W**2).sum()) + mean(loss.value(X @ W.T + b, y), s)
+    bound = -mean(loss.conjugate(A, y), s) - lam / 2 * float((W**2).sum())
     return checked(W, value, bound)
 
 

@@ -71,7 +71,7 @@ double bias_now(const PyLabelled& rows, Vec<double> scores, Vec<double> s, doubl
 auto pair_sums_now(const PyRows& A, const PyRows& B, const std::string& kind, int threads) {
   if (A.n_features() != B.n_features()) throw std::invalid_argument("rows of different lengths");
   if (kind != "absolute" && kind != "squared" && kind != "chi squared")
-    throw std::invalid_argument("unknown kind of sums");
+    throw std::invalid_argument("unknown kind of sums '" + kind + "'; known: absolute, squared, chi squared");
   std::vector<double> out(size_t(A.size()) * size_t(B.size()));
   {
     WithoutGil nogil;

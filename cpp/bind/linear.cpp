@@ -39,17 +39,27 @@ Certificate certificate_of(const PyProblem& problem, const Vec<double>& w, const
   return found;
 }
 
+Certificate certified(const PyProblem& problem, const Vec<double>& w, const Vec<double>& dual, int threads) {
+  return certificate_of(problem, w, dual,
+                        [&](const auto& p, const auto& loss, auto weights, const auto& a, Watch& watch) {
+                          Team team(threads);
+                          return certify(p, loss, weights, a, team, watch);
+                        });
+}
+
 // f(w) and the dual value of a.
 nb::tuple certify_now(const PyProblem& problem, Vec<double> w, Vec<double> dual, int threads) {
-  const Certificate found =
-      certificate_of(problem, w, dual, [&](const auto& p, const auto& loss, auto weights, const auto& a, Watch& watch) {
-        Team team(threads);
-        return certify(p, loss, weights, a, team, watch);
-      });
+  const Certificate found = certified(problem, w, dual, threads);
   return nb::make_tuple(found.objective, found.dual);
 }
 
-// The same with twice the digits, the bias that was taken, and how wrong both may be, above and below.
+// The same, the bias that was taken, and how wrong both may be, above and below.
+nb::tuple prove_now(const PyProblem& problem, Vec<double> w, Vec<double> dual, int threads) {
+  const Certificate found = certified(problem, w, dual, threads);
+  return nb::make_tuple(found.objective, found.dual, found.bias, found.rounding.above, found.rounding.below);
+}
+
+// The same with twice the digits.
 nb::tuple certify_precisely_now(const PyProblem& problem, Vec<double> w, Vec<double> dual) {
   const Certificate found =
       certificate_of(problem, w, dual, [](const auto& p, const auto& loss, auto weights, const auto& a, Watch& watch) {
@@ -176,37 +186,50 @@ void batch_add(const PyRows& rows, double bias, Vec<int64_t> batch, Vec<double> 
   });
 }
 
+// What every loss declares of itself, by name.
+template <class... L>
+void declare(nb::dict& all, List<L...>) {
+  const auto one = [&]<class One>(std::type_identity<One>) {
+    nb::dict traits;
+    traits["joint"] = JointLoss<One>;
+    traits["bounded_slope"] = One::bounded_slope;
+    traits["smooth"] = One::smooth;
+    traits["takes_costs"] = requires(One l) { l.costs; };
+    all[One::name] = traits;
+  };
+  (one(std::type_identity<L>{}), ...);
+}
+
+nb::dict declared_losses() {
+  nb::dict all;
+  declare(all, Losses{});
+  declare(all, JointLosses{});
+  return all;
+}
+
 }  // namespace
 
 void bind_linear(nb::module_& m) {
+  m.def("declared_losses", &declared_losses);
   nb::class_<PyProblem>(m, "Problem")
       .def(
           "__init__",
           [](PyProblem* self, const PyRows& rows, double bias, std::optional<Vec<int32_t>> codes,
              std::optional<Vec<double>> numbers, int32_t positive, std::optional<Vec<double>> s,
              std::optional<Vec<uint32_t>> listed, double total, double lam, const std::string& loss, double parameter,
-             bool free_bias, std::optional<Mat<double>> costs) {
-            PyProblem p{rows,
-                        bias,
-                        std::move(codes),
-                        std::move(numbers),
-                        positive,
-                        std::move(s),
-                        std::move(listed),
-                        total,
-                        lam,
-                        loss,
-                        parameter,
-                        free_bias,
-                        std::move(costs)};
+             bool free_bias, int64_t classes, std::optional<Mat<double>> costs) {
+            PyProblem p{
+                rows, bias, std::move(codes), std::move(numbers), positive, std::move(s),    std::move(listed), total,
+                lam,  loss, parameter,        free_bias,          classes,  std::move(costs)};
             p.check();
             new (self) PyProblem(std::move(p));
           },
           "rows"_a, nb::kw_only(), "bias"_a, "codes"_a.noconvert().none(), "numbers"_a.noconvert().none(), "positive"_a,
           "s"_a.noconvert().none(), "listed"_a.noconvert().none(), "total"_a, "lam"_a, "loss"_a, "parameter"_a = 0.0,
-          "free_bias"_a = false, "costs"_a.noconvert().none() = nb::none())
+          "free_bias"_a = false, "classes"_a = 0, "costs"_a.noconvert().none() = nb::none())
       .def("best_constant", &best_constant)
       .def("certify", &certify_now, "w"_a.noconvert(), "dual"_a.noconvert(), "threads"_a = 1)
+      .def("prove", &prove_now, "w"_a.noconvert(), "dual"_a.noconvert(), "threads"_a = 1)
       .def("certify_precisely", &certify_precisely_now, "w"_a.noconvert(), "dual"_a.noconvert())
       .def("objective", &objective_now, "w"_a.noconvert(), "threads"_a = 1);
 

@@ -25,7 +25,8 @@ struct PyProblem {
   std::string loss;
   double parameter;
   bool free_bias;
-  std::optional<Mat<double>> costs;  // a joint loss has them, whether it uses them or not: they tell how many classes
+  int64_t classes;  // of a joint loss; 0: the loss has one score a row
+  std::optional<Mat<double>> costs;
 
   // f(problem, loss) with the exact type of the loss.
   template <class F>
@@ -38,14 +39,14 @@ struct PyProblem {
     p.total = total;
     p.free_bias = free_bias;
     const auto with = [&](const auto& l) { f(p, l); };
-    if (costs)
-      pegasos::with_joint_loss(loss, {0, width(), span_of(*costs)}, with);
+    if (classes > 0)
+      pegasos::with_joint_loss(loss, {0, classes, costs ? span_of(*costs) : std::span<const double>{}}, with);
     else
       pegasos::with_loss(loss, {parameter}, with);
   }
 
   // Scores, and dual variables, of a row.
-  int64_t width() const { return costs ? int64_t(costs->shape(0)) : 1; }
+  int64_t width() const { return classes > 0 ? classes : 1; }
 
   // Sizes that do not fit would read past the end: an error of ours, never of a user.
   void check() const {
@@ -56,13 +57,16 @@ struct PyProblem {
       for (const uint32_t i : span_of(*listed))
         if (i >= rows.size()) throw std::invalid_argument("a listed row does not exist");
     if (m == 0 || (listed && listed->size() == 0)) throw std::invalid_argument("no rows");
-    if (costs) {
-      if (costs->shape(1) != costs->shape(0) || !codes)
-        throw std::invalid_argument("a joint loss needs square costs and codes");
+    if (classes < 0 || (classes > 0 && !codes)) throw std::invalid_argument("a joint loss needs classes and codes");
+    if (costs && (costs->shape(0) != size_t(classes) || costs->shape(1) != size_t(classes)))
+      throw std::invalid_argument("costs have a line and a column for each class of a joint loss");
+    if (classes > 0)
       for (const int32_t code : span_of(*codes))
-        if (code < 0 || code >= width()) throw std::invalid_argument("a code without a row of costs");
-    }
-    visit([](const auto&, const auto&) {});
+        if (code < 0 || code >= classes) throw std::invalid_argument("a code without a class");
+    visit([&](const auto&, const auto& l) {
+      if constexpr (requires { l.costs; })
+        if (!costs) throw std::invalid_argument("this loss needs costs");
+    });
   }
 };
 

@@ -22,24 +22,32 @@ void check_rows(const PyProblem& p, size_t size) {
     throw std::invalid_argument("counts or dual values do not fit the rows");
 }
 
-struct PyState {
-  OutVec<double> v, counts, out, B;
-  PegasosState numbers;
-};
+template <class T>
+T item(const nb::dict& state, const char* name) {
+  return nb::cast<T>(state[name], false);
+}
 
-nb::dict pegasos_fit(const PyProblem& problem, const PegasosOptions& options, PyState& state, int threads,
+// state: arrays that are written to and numbers that are replaced, by their names in PegasosState. The whole of it is
+// what a later fit goes on with.
+nb::dict pegasos_fit(const PyProblem& problem, const PegasosOptions& options, nb::dict state, int threads,
                      PyWatch& outside) {
-  check_dim(problem, state.v.size());
-  check_dim(problem, state.out.size());
-  if (state.B.size() != 0) check_dim(problem, state.B.size());
-  check_rows(problem, state.counts.size());
-  if (options.k < 1 || !(state.numbers.c > 0) || state.numbers.t < 0)
+  const auto v = item<OutVec<double>>(state, "v"), counts = item<OutVec<double>>(state, "counts"),
+             out = item<OutVec<double>>(state, "out"), B = item<OutVec<double>>(state, "B");
+  check_dim(problem, v.size());
+  check_dim(problem, out.size());
+  if (B.size() != 0) check_dim(problem, B.size());
+  check_rows(problem, counts.size());
+  PegasosState s;
+  const auto numbers = [&](auto&& each) {
+    each("c", s.c), each("t", s.t), each("hits", s.hits), each("b", s.b), each("C", s.C), each("averaged", s.averaged);
+  };
+  numbers([&]<class T>(const char* name, T& x) { x = item<T>(state, name); });
+  if (options.k < 1 || !(s.c > 0) || s.t < 0)
     throw std::invalid_argument("a state needs c > 0 and t >= 0, a step needs rows");
-  PegasosState& s = state.numbers;
-  s.v = span_of(state.v);
-  s.counts = span_of(state.counts);
-  s.out = span_of(state.out);
-  s.B = span_of(state.B);
+  s.v = span_of(v);
+  s.counts = span_of(counts);
+  s.out = span_of(out);
+  s.B = span_of(B);
   PegasosFit fit;
   Watch watch = outside.make();
   {
@@ -49,19 +57,15 @@ nb::dict pegasos_fit(const PyProblem& problem, const PegasosOptions& options, Py
       fit = solve_pegasos(p, loss, options, s, team, watch, [&](const Checkpoint& line) { return outside.tell(line); });
     });
   }
+  numbers([&]<class T>(const char* name, const T& x) { state[name] = x; });
   return result_of(fit, watch, outside);
 }
 
-struct PyDual {
-  OutVec<double> a, w;
-  int64_t visits = 0;
-  double operations = 0;
-};
-
-nb::dict dual_fit(const PyProblem& problem, const DualOptions& options, PyDual& state, int threads, PyWatch& outside) {
-  check_dim(problem, state.w.size());
-  check_rows(problem, state.a.size());
-  DualState s{span_of(state.a), span_of(state.w)};
+nb::dict dual_fit(const PyProblem& problem, const DualOptions& options, OutVec<double> a, OutVec<double> w, int threads,
+                  PyWatch& outside) {
+  check_dim(problem, w.size());
+  check_rows(problem, a.size());
+  DualState s{span_of(a), span_of(w)};
   DualFit fit;
   Watch watch = outside.make();
   {
@@ -72,9 +76,10 @@ nb::dict dual_fit(const PyProblem& problem, const DualOptions& options, PyDual& 
       fit = solve_dual(p, loss, options, s, team, watch, [&](const Checkpoint& line) { return outside.tell(line); });
     });
   }
-  state.visits = s.visits;
-  state.operations = s.operations;
-  return result_of(fit, watch, outside);
+  nb::dict result = result_of(fit, watch, outside);
+  result["visits"] = s.visits;
+  result["operations"] = s.operations;
+  return result;
 }
 
 void set_step(PegasosOptions& o, const std::string& kind, double number, double late) {
@@ -82,8 +87,10 @@ void set_step(PegasosOptions& o, const std::string& kind, double number, double 
     o.eta = {Steps::Kind::pegasos, number, late};
   else if (kind == "norma")
     o.eta = {Steps::Kind::norma, number, late};
-  else
+  else if (kind == "constant")
     o.eta = {Steps::Kind::constant, number, late};
+  else
+    throw std::invalid_argument("unknown step '" + kind + "'; known: pegasos, norma, constant");
 }
 
 }  // namespace
@@ -108,22 +115,6 @@ void bind_solvers(nb::module_& m) {
       .def_rw("tries", &PegasosOptions::tries)
       .def_rw("sample", &PegasosOptions::sample);
 
-  nb::class_<PyState>(m, "State")
-      .def(
-          "__init__",
-          [](PyState* self, OutVec<double> v, OutVec<double> counts, OutVec<double> out, OutVec<double> B) {
-            new (self) PyState{v, counts, out, B, {}};
-          },
-          "v"_a.noconvert(), "counts"_a.noconvert(), "out"_a.noconvert(), "B"_a.noconvert())
-#define PEG_NUMBER(name)                                      \
-  .def_prop_rw(                                               \
-      #name, [](const PyState& s) { return s.numbers.name; }, \
-      [](PyState& s, decltype(PegasosState::name) x) { s.numbers.name = x; })
-      // clang-format off
-      PEG_NUMBER(c) PEG_NUMBER(t) PEG_NUMBER(hits) PEG_NUMBER(b) PEG_NUMBER(C) PEG_NUMBER(averaged);
-  // clang-format on
-#undef PEG_NUMBER
-
   nb::class_<DualOptions>(m, "DualOptions")
       .def(nb::init<>())
       .def("set_sampling", [](DualOptions& o, const std::string& name) { o.sampling = sampling_of(name); })
@@ -138,13 +129,6 @@ void bind_solvers(nb::module_& m) {
       .def_rw("replicas", &DualOptions::replicas)
       .def_rw("new_lam", &DualOptions::new_lam);
 
-  nb::class_<PyDual>(m, "Dual")
-      .def(
-          "__init__", [](PyDual* self, OutVec<double> a, OutVec<double> w) { new (self) PyDual{a, w}; },
-          "a"_a.noconvert(), "w"_a.noconvert())
-      .def_ro("visits", &PyDual::visits)
-      .def_ro("operations", &PyDual::operations);
-
   m.def("pegasos_fit", &pegasos_fit, "problem"_a, "options"_a, "state"_a, "threads"_a, "watch"_a);
-  m.def("dual_fit", &dual_fit, "problem"_a, "options"_a, "state"_a, "threads"_a, "watch"_a);
+  m.def("dual_fit", &dual_fit, "problem"_a, "options"_a, "a"_a.noconvert(), "w"_a.noconvert(), "threads"_a, "watch"_a);
 }

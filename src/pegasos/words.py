@@ -10,6 +10,7 @@ import numpy as np
 if TYPE_CHECKING:
     from .losses.own import Loss
     from .solvers import SDCA, Auto, Pegasos
+    from .solvers import Solver as Own
 
 ClassLoss = Literal["hinge", "squared_hinge", "log"]
 JointLoss = Literal["multiclass_hinge", "multinomial"]
@@ -19,7 +20,7 @@ OfNumbers: TypeAlias = "NumberLoss | Loss"
 
 Bias = Literal["regularized", "free", "none"]
 HingeBias = Literal["regularized", "free", "batch", "search", "none"]
-Solver: TypeAlias = "Literal['auto', 'sdca', 'pegasos'] | Auto | SDCA | Pegasos"
+Solver: TypeAlias = "Literal['auto', 'sdca', 'pegasos'] | Auto | SDCA | Pegasos | Own"
 ClassWeight = Mapping[Any, float] | Literal["balanced"] | None
 RandomState = int | np.integer[Any] | np.random.RandomState | None
 

@@ -87,7 +87,7 @@ def test_tol_1e_10_is_certified_and_the_certificate_is_true(name: str, kind: str
         model, wrong = fit(X, y, s, lam=lam, tol=tol, warm_start=True)
         classes = model.classes_ if len(model.classes_) > 2 else model.classes_[1:]
         for i, label in enumerate(classes):
-            w, a = np.append(model.coef_[i], model.intercept_[i]), model._memories[i].dual
+            w, a = np.append(model.coef_[i], model.intercept_[i]), model._resumes[i].dual
             true = extended_gap(X, of_class(y, label), s, lam, "regularized", w, a)
             if not true <= np.atleast_1d(model.gap_)[i] + tol / 2:
                 wrong += f" true gap {true:.2g}"

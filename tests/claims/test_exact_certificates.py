@@ -11,9 +11,9 @@ import pytest
 import rational
 from own_losses import CertifiedHinge, CertifiedHuber
 
-from pegasos import Pegasos, PegasosClassifier, PegasosRegressor
+from pegasos import Pegasos, PegasosClassifier, PegasosRegressor, losses
+from pegasos.problem.data import InMemory
 from pegasos.problem.problem import Problem, Weights
-from pegasos.problem.rows import make_rows
 
 
 def drawn(seed: int, loss: str) -> tuple[Any, Any, Any, float]:
@@ -35,8 +35,8 @@ def test_twice_the_digits_are_as_exact_as_they_say(loss: str, bias: str) -> None
         rng = np.random.default_rng(seed)
         labels = {} if loss == "epsilon_insensitive" else {"positive": 1}
         given = y if loss == "epsilon_insensitive" else (y > 0).astype(np.int32)
-        rows, weights = make_rows(X, training=True), Weights.of(s, len(y))
-        native = Problem(rows, given, weights, lam, loss, bias, parameter=0.0, **labels).native()
+        spec, weights = losses.bound_loss(loss, epsilon=0.0), Weights.of(s, len(y))
+        native = Problem(InMemory(X), given, weights, lam, spec, bias, **labels).native()
         w = np.append(rng.normal(size=3) / np.abs(X).max(), 0.0)
         a = rng.uniform(0, 1, size=24) * np.where(y > 0, 1.0, -1.0)
         f, bound, b, above, below = native.certify_precisely(w, a)

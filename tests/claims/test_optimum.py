@@ -80,7 +80,7 @@ def test_strong_duality_at_the_end_of_a_long_fit(kind):
     model.fit(given, y)
     assert model.converged_
     X = X.astype(given.dtype).astype(float)
-    alpha = model._memories[0].dual * y
+    alpha = model._resumes[0].dual * y
     np.testing.assert_allclose(dual_weights(X, 0.3, alpha * y), weights_of(model), rtol=1e-9, atol=1e-9)
     best = exact_optimum(X, y, 0.3, HINGE).value
     assert model.dual_objective_ <= best + 1e-9 <= model.objective_ + 2e-9

@@ -14,10 +14,10 @@ from problems import HINGE, model_of, seed_of, weights_of
 from reference import Array, exact_optimum, no_shrink, objectives, pegasos_reference, shrink_after_add, shrink_then_add
 
 from pegasos import Pegasos, PegasosClassifier, _core
+from pegasos.problem.data import InMemory
 from pegasos.problem.labels import encode
 from pegasos.problem.problem import Problem, Weights
-from pegasos.problem.rows import make_rows
-from pegasos.solvers.base import Start, Stop
+from pegasos.solvers.base import Resume, Run
 from pegasos.solvers.pegasos_options import native_options
 
 LAM, R, T, M = 0.25, 1.0, 100_000, 40
@@ -72,16 +72,16 @@ def fitted(k: int = 1, seed: int = 0, **solver: Any) -> PegasosClassifier:
 def native_iterates(k: int, projected: bool, steps: int) -> Array:
     """w_1, w_2, ... of the library itself: one step a call, all from one state."""
     solver = Pegasos(k=k, T=1, sampling="iid" if k < M else "permutation", projection=projected)
-    problem = Problem(make_rows(X, training=True), encode(Y)[1], Weights.of(None, M), LAM, "hinge", "none")
-    start = Start(np.zeros(problem.dim))
-    state, arrays = solver._state(problem, start, seed_of(0), late=0)
-    stop = Stop(0.0, 1.0)
-    options = native_options(solver, problem, stop, start, seed_of(0))
-    W, native, watch = np.zeros((steps + 1, X.shape[1])), problem.native(), stop.watch(start.w.copy)
+    problem = Problem(InMemory(X), encode(Y)[1], Weights.of(None, M), LAM, HINGE, "none")
+    start = Resume(np.zeros(problem.dim))
+    state = solver._state(problem, start, seed_of(0), late=0)
+    run = Run(0.0, 1.0)
+    options = native_options(solver, problem, run, start, seed_of(0))
+    W, native, watch = np.zeros((steps + 1, X.shape[1])), problem.native(), run.watch(start.w.copy)
     for t in range(1, steps + 1):
         options.steps = t
         _core.pegasos_fit(native, options, state, 1, watch)
-        W[t] = arrays["out"][:-1]
+        W[t] = state["out"][:-1]
     return W
 
 

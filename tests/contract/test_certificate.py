@@ -15,9 +15,9 @@ from problems import DATA, some_weights
 from reference import FREE, balanced, best_bias, dual_value, exact_optimum, level_bias, mean, with_bias
 
 from pegasos import Pegasos, PegasosClassifier, losses, solvers
+from pegasos.problem.data import InMemory
 from pegasos.problem.labels import encode
 from pegasos.problem.problem import Problem, Weights
-from pegasos.problem.rows import make_rows
 
 LAM, M = 0.03, 45
 LOSSES = list(losses.CLASSIFICATION.values())
@@ -155,8 +155,8 @@ def test_any_dual_point_bounds_the_minimum(loss, bias, weights, kind):
     """`certify` on arbitrary w and alpha, inside the box and far outside, where it has to clip."""
     X, codes = problem(2)
     y, s = np.where(codes == 1, 1.0, -1.0), some_weights(weights, M)
-    rows = make_rows(DATA[kind](X), training=True)
-    native = Problem(rows, encode(codes)[1], Weights.of(s, M), LAM, loss.name, bias).native()
+    data = InMemory(DATA[kind](X))
+    native = Problem(data, encode(codes)[1], Weights.of(s, M), LAM, loss, bias).native()
     best = optimum(loss, bias, weights, 2, 1)
     full = with_bias(X, bias)
     rng = np.random.default_rng(1)

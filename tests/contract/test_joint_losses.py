@@ -18,7 +18,8 @@ from pegasos import PegasosClassifier, _core, losses
 
 K, LAM, M = 4, 0.03, 40
 COSTS = np.array([[0, 1, 2, 0.5], [1, 0, 1, 1], [3, 0, 0, 1], [1, 1, 0.5, 0]], dtype=float)
-every_loss = pytest.mark.parametrize("loss", losses.JOINT.values(), ids=lambda loss: loss.name)
+LOSSES = [loss.bound(n_classes=K, costs=COSTS) for loss in losses.JOINT.values()]
+every_loss = pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: loss.name)
 BIASES = ("regularized", "free", "none")
 ACCEPTED = [
     (bias, solver)
@@ -37,7 +38,7 @@ def native(loss, s, y, a=None, curvature=1.0):
 
 
 def numpy_of(f, rows, y):
-    return f(np.atleast_2d(rows), np.full(len(np.atleast_2d(rows)), y, np.int32), COSTS)
+    return f(np.atleast_2d(rows), np.full(len(np.atleast_2d(rows)), y, np.int32))
 
 
 def dual_blocks(y, n=60):
@@ -78,6 +79,21 @@ def test_slope_is_a_bounded_subgradient_of_a_loss_that_is_not_negative(loss, y):
         assert (values >= line - 1e-12 * (1 + np.abs(line))).all()
         assert slope @ slope <= 2 + 1e-12  # two classes move by 1 at most
         assert abs(slope.sum()) < 1e-12
+
+
+@every_loss
+@every_class
+def test_bounds_of_slope_and_smoothness_are_true(loss, y):
+    slopes = numpy_of(loss.slope, SCORES, y)
+    assert (np.abs(slopes) <= 1).all() == loss.bounded_slope
+    if np.isfinite(loss.smoothness):
+        step = 1e-4 * RNG.normal(size=SCORES.shape)
+        step[:2] = 1e-4 * np.eye(K)[[(y + 1) % K]] - 1e-4 * np.eye(K)[[y]]
+        near = SCORES.copy()
+        near[:2] = np.where(np.isin(np.arange(K), [y, (y + 1) % K]), 0.0, -50.0)  # two classes alike, no other
+        turned = np.linalg.norm(numpy_of(loss.slope, near + step, y) - numpy_of(loss.slope, near, y), axis=1)
+        rates = turned / np.linalg.norm(step, axis=1)
+        assert 0.9 * loss.smoothness < rates.max() <= loss.smoothness * (1 + 1e-6)
 
 
 @every_loss
@@ -180,7 +196,7 @@ def value(loss, model, weights):
     X, y = problem()
     S = X @ model.coef_.T + model.intercept_
     penalty = (model.coef_**2).sum() + (model.intercept_**2).sum() * (model.bias != "free")
-    return LAM / 2 * penalty + mean(loss.value(S, y, COSTS), some_weights(weights, M))
+    return LAM / 2 * penalty + mean(loss.value(S, y), some_weights(weights, M))
 
 
 @every_loss
@@ -218,11 +234,11 @@ def test_gap_bounds_the_distance_from_the_optimum(loss, bias, weights, kind, sol
 @every_loss
 @pytest.mark.parametrize("bias", ["free", "none"])
 def test_any_dual_point_bounds_the_minimum(loss, bias):
+    from pegasos.problem.data import InMemory
     from pegasos.problem.problem import Problem, Weights
-    from pegasos.problem.rows import make_rows
 
     X, y = problem()
-    native = Problem(make_rows(X, training=True), y, Weights.of(None, M), LAM, loss.name, bias, costs=COSTS).native()
+    native = Problem(InMemory(X), y, Weights.of(None, M), LAM, loss, bias).native()
     best = optimum(loss, bias, "equal")
     rng = np.random.default_rng(1)
     for spread in (0, 0.1, 1, 1, 10, 1e6):

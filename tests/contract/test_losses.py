@@ -1,7 +1,5 @@
 """What every registered loss owes: the native twin of its formulas, sub-gradients, and a true conjugate."""
 
-import dataclasses
-
 import numpy as np
 import pytest
 
@@ -22,16 +20,12 @@ def on_arrays(f, *values):
 
 
 def parameter(loss):
-    return (0.3,) if loss.name in losses.REGRESSION else ()
+    return tuple({"epsilon": 0.3}[name] for name in loss.takes)
 
 
 def bound(loss):
     """The loss with its parameter filled in."""
-    given = parameter(loss)
-    parts = {
-        name: (lambda f: lambda *x: f(*x, *given))(getattr(loss, name)) for name in ("value", "slope", "conjugate")
-    }
-    return dataclasses.replace(loss, **parts)
+    return loss.bound(epsilon=0.3)
 
 
 def native(loss, s, y, a):
@@ -45,6 +39,28 @@ def test_python_and_native_code_know_the_same_losses():
     with pytest.raises(ValueError, match="known:") as error:
         _core.testing.loss_at("no such loss", 0, 1, 0)
     assert sorted(str(error.value).split("known:")[1].split()) == sorted(loss.name for loss in losses.all())
+
+
+@pytest.mark.parametrize("loss", [*losses.all(), *losses.JOINT.values()], ids=lambda loss: loss.name)
+def test_both_declare_the_same(loss):
+    native = _core.declared_losses()[loss.name]
+    assert native["joint"] == loss.joint
+    assert native["bounded_slope"] == loss.bounded_slope
+    assert native["smooth"] == np.isfinite(loss.smoothness)
+    assert native["takes_costs"] == ("costs" in loss.takes)
+
+
+@LOSSES
+def test_smoothness_bounds_and_piecewise_linearity_are_true(loss):
+    """By differences of the slope: none larger than declared, none but jumps where the loss is piecewise linear."""
+    scores = np.linspace(-4, 4, 4001)
+    for y in LABELS:
+        slopes = loss.slope(scores, np.full(len(scores), y))
+        assert (np.abs(slopes).max() <= 1) == loss.bounded_slope
+        rates = np.abs(np.diff(slopes)) / np.diff(scores)
+        if np.isfinite(loss.smoothness):
+            assert 0.9 * loss.smoothness < rates.max() <= loss.smoothness * (1 + 1e-9)
+        assert (np.count_nonzero(rates) <= 2) == loss.piecewise_linear
 
 
 @LOSSES

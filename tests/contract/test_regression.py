@@ -13,7 +13,7 @@ from problems import DATA, METHODS, some_weights
 from reference import exact_optimum, mean, with_bias
 from test_losses import bound
 
-from pegasos import PegasosRegressor, losses
+from pegasos import Pegasos, PegasosRegressor, losses
 
 LAM, M, EPSILON = 0.03, 40, 0.3  # the parameter that `bound` fills in
 BIASES = PegasosRegressor._rules["bias"].words
@@ -61,3 +61,19 @@ def test_gap_bounds_the_distance_from_the_optimum(name, bias, solver, weights, k
     assert (model.history_["dual"] <= best + 1e-9).all()
     if solver in ("auto", "sdca"):
         assert model.converged_
+
+
+@pytest.mark.filterwarnings("ignore:no model is as good")
+@pytest.mark.parametrize("name", losses.REGRESSION)
+@pytest.mark.parametrize("bias", [bias for bias, solver in TOGETHER if "projected" in solver])
+@pytest.mark.parametrize("off", [0.0, 20.0])
+def test_the_ball_of_the_projection_holds_the_optimum(name, bias, off):
+    """Also where numbers are far from zero, and w, with its bias, is long: then it makes no difference in the end."""
+    X, y = problem()
+    given = {"lam": LAM, "loss": name, "epsilon": EPSILON, "bias": bias}
+    best = PegasosRegressor(**given, tol=1e-9).fit(X, y + off).objective_
+    plain, projected = (
+        PegasosRegressor(**given, solver=Pegasos(T=4000, k=3, projection=p), random_state=0).fit(X, y + off).objective_
+        for p in (False, True)
+    )
+    assert projected - best <= 5 * (plain - best)

@@ -67,14 +67,14 @@ def test_chances_of_the_hinge_are_not_there_and_the_error_says_what_to_do(kind: 
 
 def test_without_n_jobs_there_is_one_thread_everywhere(monkeypatch: pytest.MonkeyPatch) -> None:
     used = []
-    count = base._thread_count
+    count = base.thread_count
 
     def noted(n_jobs: int | None) -> int:
         used.append(count(n_jobs))
         return used[-1]
 
     for module in ("base", "kernel_base"):
-        monkeypatch.setattr(f"pegasos.estimators.{module}._thread_count", noted)
+        monkeypatch.setattr(f"pegasos.estimators.{module}.thread_count", noted)
     for kind in CLASSIFIERS:
         kind(lam=0.1).fit(X, Y).predict(X)
     assert len(used) >= 3

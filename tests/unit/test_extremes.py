@@ -55,7 +55,7 @@ def test_tol_0_ends(solver: str, m: int, d: int) -> None:
     for lam in (1e-6, 1e-2, 1.0):
         model = fit(X, y, lam=lam, tol=0.0, solver=solver)
         assert model.n_iter_ <= 1000
-        assert solver == "sdca" or model.gap_ <= 1e-13
+        assert model.gap_ <= (1e-13 if solver == "auto" or lam >= 1e-2 else 1.0)  # SDCA crawls
 
 
 @every_solver
@@ -64,7 +64,7 @@ def test_tiny_and_fractional_max_epochs(solver: str, max_epochs: float) -> None:
     X, y = make_problem(50, 4)
     model = fit(X, y, lam=1e-3, tol=1e-12, max_epochs=max_epochs, solver=solver)
     assert model.n_steps_ == np.ceil(max_epochs * 50)
-    assert model.gap_ <= 1e6
+    assert model.gap_ <= 1  # what zero has for nothing
 
 
 @every_solver
@@ -81,7 +81,7 @@ def test_a_million_columns_and_a_few_rows(solver: str) -> None:
     X = sp.random(20, 1_000_000, density=1e-5, format="csr", random_state=0)
     y = np.where(np.arange(20) % 3 == 0, 1, -1)
     model = fit(X, y, lam=1e-4, dense=False, solver=solver)
-    assert model.converged_ or solver == "sdca"
+    assert model.converged_
 
 
 @every_solver
@@ -92,9 +92,9 @@ def test_extreme_lam(solver: str, lam: float, flip: float) -> None:
     if not flip:
         y = np.where(X[:, 0] > 0, 1, -1)
     model = fit(X, y, lam=lam, solver=solver)
-    if solver == "auto":
-        assert model.objective_ <= 1 + 1e-12  # no worse than the zero model
-    assert model.converged_ or lam < 1e-8
+    assert model.objective_ <= 1 + 1e-12  # no worse than the zero model
+    if not flip or lam >= (1e-30 if solver == "auto" else 1e-8):
+        assert model.converged_
 
 
 @every_solver
@@ -103,8 +103,10 @@ def test_extreme_lam(solver: str, lam: float, flip: float) -> None:
 def test_extreme_scales_of_all_rows(solver: str, bias: str, scale: float) -> None:
     X, y = make_problem(60, 5, density=1.0)
     model = fit(X * scale, y, lam=1e-2, bias=bias, solver=solver)
-    # lam / R^2 of 1e-102 and less: w = sum / (lam m) cannot be small in floating point, unless the sum is zero.
-    assert model.converged_ or solver == "sdca" or scale > 1
+    if scale < 1:
+        assert model.converged_
+    else:  # lam / R^2 of 1e-102 and less: w = sum / (lam m) cannot be small in floating point, unless the sum is zero
+        assert model.gap_ < 0.5
 
 
 @every_solver
@@ -114,7 +116,7 @@ def test_float32_denormals_and_giants(solver: str, scale: float) -> None:
     X = (X * scale).astype(np.float32)
     for rows in (X, sp.csr_matrix(X)):
         model = fit(rows, y, lam=1e-2, solver=solver)
-        assert model.converged_ or solver == "sdca" or scale > 1
+        assert model.converged_ if scale < 1 else model.gap_ < 0.5
 
 
 @every_solver
@@ -125,7 +127,9 @@ def test_one_huge_row(solver: str, size: float, lam: float) -> None:
     X, y = make_problem(40, 4, density=1.0)
     X[7] *= size
     model = fit(X, y, lam=lam, solver=solver)
-    assert model.converged_ or solver == "sdca" or size > 1e9
+    assert model.objective_ <= 1 + 1e-12
+    if size <= 1e12 and (solver == "auto" or lam >= 1e-2):
+        assert model.converged_
 
 
 @every_solver
@@ -134,11 +138,10 @@ def test_one_huge_row(solver: str, size: float, lam: float) -> None:
 def test_extreme_ratios_of_weights(solver: str, spread: float, lam: float) -> None:
     X, y = make_problem(60, 5)
     s = 10 ** np.random.default_rng(0).uniform(-spread, spread, 60)
-    model = fit(X, y, s, lam=lam, solver=solver)
-    assert model.converged_ or solver == "sdca"
+    assert fit(X, y, s, lam=lam, solver=solver).converged_
     light = np.where(np.arange(60) < 30, 1e-12, 1e12)
     light[:2] = 1e12
-    assert fit(X, y, light, lam=lam, solver=solver).converged_ or solver == "sdca"
+    assert fit(X, y, light, lam=lam, solver=solver).converged_
 
 
 @every_solver
@@ -160,11 +163,13 @@ def test_nothing_but_zeros(solver: str, bias: str, kind: Any) -> None:
 def test_two_rows_and_single_rows_of_a_class(solver: str, lam: float) -> None:
     for X in (np.array([[1.0], [2.0]]), np.array([[0.0], [0.0]]), np.array([[1e6, 1e-6], [1e-6, 1e6]]), np.eye(2)):
         model = fit(X, np.array([1, -1]), lam=lam, solver=solver)
-        assert model.converged_ or solver == "sdca"
+        assert model.converged_ or (
+            solver == "sdca" and lam < 1e-4 and not X.any()
+        )  # b alone, 1 / lam from side to side
     X, _ = make_problem(40, 3)
     model = PegasosClassifier(lam=lam, random_state=0, solver=solver).fit(X[:5], np.arange(5))  # five classes
     assert np.isfinite(model.coef_).all()
-    assert model.converged_ or solver == "sdca"
+    assert model.converged_ if solver == "auto" or lam >= 1e-2 else np.all(model.gap_ <= 1)
 
 
 def test_limits_hold_together() -> None:

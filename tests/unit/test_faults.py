@@ -20,7 +20,7 @@ from pegasos import (
     datasets,
 )
 from pegasos.helpers import Shared
-from pegasos.losses.costs import good_joint_constant
+from pegasos.losses.joint import MULTICLASS_HINGE, good_joint_constant
 
 
 def child(code, **kwargs):
@@ -133,18 +133,22 @@ def test_an_estimator_is_fitted_once_at_a_time():
     model.fit(X, y)
 
 
+def hinge(costs):
+    return MULTICLASS_HINGE.bound(n_classes=len(costs), costs=costs)
+
+
 def test_the_constant_of_the_joint_hinge_is_reached_and_cheap():
     rng = np.random.default_rng(0)
     for K in (2, 3, 7):
         shares = rng.dirichlet(np.ones(K))
         costs = 1.0 - np.eye(K)
-        assert good_joint_constant("multiclass_hinge", costs, shares) == pytest.approx(min(1, 2 - 2 * shares.max()))
+        assert good_joint_constant(hinge(costs), shares) == pytest.approx(min(1, 2 - 2 * shares.max()))
         costs = rng.uniform(0, 3, size=(K, K)) * (1 - np.eye(K))
         ahead = [np.eye(K)[k] * costs[k].max() for k in range(K)]
         reached = [(costs + b[None, :] - b[:, None]).max(axis=1) @ shares for b in (np.zeros(K), *ahead)]
-        assert good_joint_constant("multiclass_hinge", costs, shares) == pytest.approx(min(reached))
+        assert good_joint_constant(hinge(costs), shares) == pytest.approx(min(reached))
     K = 1000  # K^2 lines of a linear program are 16 GB
-    assert good_joint_constant("multiclass_hinge", 1.0 - np.eye(K), np.full(K, 1 / K)) == pytest.approx(1.0)
+    assert good_joint_constant(hinge(1.0 - np.eye(K)), np.full(K, 1 / K)) == pytest.approx(1.0)
 
 
 KERNELS = ["linear", "poly", "rbf", "laplacian", "cosine", "chi2"]

@@ -18,6 +18,7 @@ from pegasos import Pegasos, PegasosClassifier, losses
 X, Y = three_classes(120)
 JOINT = pytest.mark.parametrize("loss", losses.JOINT)
 ZERO_ONE = 1.0 - np.eye(3)
+LOSSES = {name: loss.bound(n_classes=3, costs=ZERO_ONE) for name, loss in losses.JOINT.items()}
 
 
 def joint_steps(loss: str, bias: str, s: Any, T: int, k: int, sampling: str, radius: float) -> np.ndarray:
@@ -27,7 +28,7 @@ def joint_steps(loss: str, bias: str, s: Any, T: int, k: int, sampling: str, rad
     picks = picks_reference(sampling, seed_of(0), len(Y), 0, T * k, s, k).reshape(T, k)
     W = np.zeros((3, rows.shape[1]))
     for t, A in enumerate(picks, start=1):
-        slopes = losses.JOINT[loss].slope(rows[A] @ W.T, Y[A].astype(np.int32), ZERO_ONE) * share[A, None]
+        slopes = LOSSES[loss].slope(rows[A] @ W.T, Y[A].astype(np.int32)) * share[A, None]
         W = (1 - 1 / t) * W - slopes.T @ rows[A] / (lam * t * k)
         W *= min(1.0, radius / max(np.linalg.norm(W), 1e-300))
     return W

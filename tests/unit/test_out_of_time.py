@@ -64,4 +64,6 @@ def test_the_joint_values_at_zero_are_those_of_the_formulas() -> None:
     costs: Any = RNG.uniform(0, 3, size=(7, 7)) * (1 - np.eye(7))
     y = np.arange(7, dtype=np.int32)
     for loss in losses.JOINT.values():
-        np.testing.assert_array_equal(loss.at_zero(costs), loss.value(np.zeros((7, 7)), y, costs))
+        bound = loss.bound(n_classes=7, costs=costs)
+        values = bound.at_zero(7, **bound.parameters)
+        np.testing.assert_array_equal(values, bound.value(np.zeros((7, 7)), y))

@@ -148,7 +148,7 @@ def test_on_loss_ends_at_the_optimum_for_lam_times_the_share_of_steps_with_a_los
     best = exact_optimum(X, Y, lam, HINGE)
     T = 400_000
     model = model_of(lam, T=T, advance="on_loss", sampling="permutation").set_params(warm_start=True).fit(X, Y)
-    rate = model._memories[0].running.hits / T
+    rate = model._resumes[0].own["hits"] / T
     assert 0.3 < rate < 0.8
     limit = exact_optimum(X, Y, lam * rate, HINGE)
     assert np.linalg.norm(model.coef_[0] - limit.w) < 0.02 * np.linalg.norm(limit.w - best.w)
@@ -159,4 +159,4 @@ def test_on_loss_ends_at_the_optimum_for_lam_times_the_share_of_steps_with_a_los
 def test_on_loss_counts_every_draw():
     model = model_of(0.3, T=123, advance="on_loss").set_params(warm_start=True).fit(X, Y)
     assert model.n_steps_ == 123
-    assert 0 < model._memories[0].running.hits < 123
+    assert 0 < model._resumes[0].own["hits"] < 123

@@ -164,3 +164,9 @@ def test_max_time_stops_it() -> None:
 
 def test_clone_keeps_it() -> None:
     assert isinstance(clone(PegasosClassifier(loss=OwnHinge())).loss, OwnHinge)
+
+
+def test_three_classes_that_have_not_converged_are_a_warning():
+    rows, labels = three_classes()
+    with pytest.warns(UserWarning, match="not converged for 3 of 3 classes"):
+        PegasosClassifier(lam=1e-3, loss=CertifiedHinge(), max_epochs=1, random_state=0).fit(rows, labels)

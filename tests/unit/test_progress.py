@@ -228,7 +228,7 @@ def objective_of(shown: Any, A: Any, y: Any) -> float:
         each = losses.REGRESSION[shown.loss].value(shown.predict(A), y, shown.epsilon)
     elif shown.loss == "multinomial":
         scores = A @ shown.coef_.T + b
-        each = losses.JOINT[shown.loss].value(scores, y.astype(np.int32), None)
+        each = losses.JOINT[shown.loss].value(scores, y.astype(np.int32))
     else:
         each = losses.CLASSIFICATION["hinge"].value(shown.decision_function(A), y)
     return shown.lam / 2 * square + float(each.mean())

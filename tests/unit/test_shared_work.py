@@ -46,7 +46,7 @@ def test_a_class_that_was_not_fitted_is_an_error(monkeypatch: Any) -> None:
             self._work(i, lambda: None)
 
     monkeypatch.setattr(Shared, "run", run)
-    with pytest.raises(RuntimeError, match="1 of 3 classes were not fitted"):
+    with pytest.raises(RuntimeError, match="1 of 3 problems were not solved"):
         PegasosClassifier(n_jobs=2).fit(*three_classes())
 
 

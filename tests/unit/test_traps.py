@@ -14,10 +14,10 @@ from sklearn.exceptions import ConvergenceWarning
 from twin import Twin
 
 from pegasos import Pegasos, PegasosClassifier, _core
+from pegasos.problem.data import InMemory
 from pegasos.problem.labels import encode
 from pegasos.problem.problem import Problem, Weights
-from pegasos.problem.rows import make_rows
-from pegasos.solvers.base import Start, Stop
+from pegasos.solvers.base import Resume, Run
 from pegasos.solvers.pegasos_options import native_options
 
 FOLD = math.log(1e-100)
@@ -201,31 +201,31 @@ def test_a_state_far_out_goes_on(t, how):
         output="average" if how == "average" else "last",
     )
     bias = "free" if how == "free" else "none"
-    problem = Problem(make_rows(X, training=True), encode(y)[1], Weights.of(None, 40), 0.0517, "hinge", bias)
-    state, arrays = solver._state(problem, Start(np.zeros(7)), 5, late=0)
+    problem = Problem(InMemory(X), encode(y)[1], Weights.of(None, 40), 0.0517, HINGE, bias)
+    state = solver._state(problem, Resume(np.zeros(7)), 5, late=0)
     counted = t // 2 if how == "on_loss" else t
-    arrays["v"][:-1] = 0.1
-    state.t, state.hits, state.b, state.averaged = t, t // 2, 0.25, t
-    state.c = 1 / (0.0517 * counted) if how != "norma" else 1.0
-    arrays["v"][:] /= state.c
-    arrays["B"][:-1] = -0.1 * t  # t iterates like this one
-    options = native_options(solver, problem, Stop(1e-3, 1.0), Start(np.zeros(7), t), 5)
+    state["v"][:-1] = 0.1
+    state.update(t=t, hits=t // 2, b=0.25, averaged=t)
+    state["c"] = 1 / (0.0517 * counted) if how != "norma" else 1.0
+    state["v"][:] /= state["c"]
+    state["B"][:-1] = -0.1 * t  # t iterates like this one
+    options = native_options(solver, problem, Run(1e-3, 1.0), Resume(np.zeros(7), t), 5)
     assert options.steps == t + 20
-    _core.pegasos_fit(problem.native(), options, state, 1, Stop(1e-3, 1.0).watch(arrays["out"].copy))
+    _core.pegasos_fit(problem.native(), options, state, 1, Run(1e-3, 1.0).watch(state["out"].copy))
     twin = crafted_twin(solver, bias, t)
     twin.parts = np.zeros(40)
     picks = picks_reference("permutation", 5, 40, 2 * t, 40)
     twin.follow(X, y, None, picks.reshape(20, 2))
-    assert (state.t, state.hits) == (t + 20, twin.hits)
-    assert t // 2 < state.hits < t // 2 + 21
+    assert (state["t"], state["hits"]) == (t + 20, twin.hits)
+    assert t // 2 < state["hits"] < t // 2 + 21
     expected = twin.w
     if how == "average":
-        assert state.averaged == t + 20
+        assert state["averaged"] == t + 20
         expected = (0.1 * t + np.sum(twin.W[:-1], axis=0)) / (t + 20)
-    close(arrays["out"][:6], expected)
+    close(state["out"][:6], expected)
     if how == "free":
-        close(state.b, twin.b)
-        assert state.b != 0.25
+        close(state["b"], twin.b)
+        assert state["b"] != 0.25
 
 
 def crafted_twin(solver, bias, t):

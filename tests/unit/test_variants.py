@@ -11,6 +11,8 @@ from sklearn.exceptions import ConvergenceWarning
 from twin import Twin
 from variants import LAM, OPTIONS, D, all_pairs, draw, model_of, pairs_of
 
+from pegasos import PegasosClassifier
+
 M = 40
 BIASES, OUTPUTS = OPTIONS["bias"], OPTIONS["output"]
 every_bias, every_output = pytest.mark.parametrize("bias", BIASES), pytest.mark.parametrize("output", OUTPUTS)
@@ -165,3 +167,11 @@ def test_every_class_against_the_rest_is_the_twin():
             w = twin.output(X, y)
             close(model.coef_[i], w[:D])
             close(model.objective_[i], twin.certificate(X, y, None, w)[0])
+
+
+def test_a_search_for_the_bias_without_epochs_is_the_start_with_its_certificate():
+    X, y = make_problem()
+    with pytest.warns(ConvergenceWarning):
+        model = PegasosClassifier(bias="search", solver="pegasos", max_epochs=0).fit(X, y)
+    assert not model.coef_.any()
+    assert model.objective_ >= model.dual_objective_ > -1e-12  # rounding is taken off

@@ -38,7 +38,7 @@ def fitted(model: PegasosClassifier, X: Any, y: Any, s: Any = None, **params: An
 
 def check_state(model: PegasosClassifier, X: Any, y: Any, s: Any = None) -> None:
     """Alpha is feasible, the numbers are those of w, and the bound is below the exact minimum."""
-    rows, w, a = with_bias(X, model.bias), weights_of(model), model._memories[0].dual
+    rows, w, a = with_bias(X, model.bias), weights_of(model), model._resumes[0].dual
     if not isinstance(model.solver, Pegasos) and model.solver != "pegasos":  # Pegasos clips when it certifies
         assert np.all((a * y >= 0) & (a * y <= 1))
         assert dual_value(rows, y, model.lam, a, HINGE, s) <= model.dual_objective_ + 1e-10
@@ -106,9 +106,9 @@ def test_another_lam_keeps_the_best_part_of_alpha_and_rebuilds_w(solver: str, ch
     """SDCA all of it; Auto less where that has a larger dual objective, since w(alpha) carries 1 / lam."""
     X, y = make_problem(60, 4)
     model = fitted(warm(solver=SOLVERS[solver], tol=1e-4), X, y)
-    kept = model._memories[0].dual.copy()
+    kept = model._resumes[0].dual.copy()
     fitted(model, X, y, lam=0.03 * change, max_epochs=1e-9)  # a single row is visited
-    now = model._memories[0].dual
+    now = model._resumes[0].dual
     part = float(np.median(now[kept != 0] / kept[kept != 0]))
     assert part == 1 if solver.startswith("sdca") else 0 < part <= 1
     assert np.count_nonzero(np.abs(now - part * kept) > 1e-12) <= 1
@@ -189,7 +189,7 @@ def test_every_class_of_several_goes_on_from_its_own_alpha(first: str, then: str
     assert model.converged_
     for c in range(3):
         y = np.where(codes == c, 1.0, -1.0)
-        a = model._memories[c].dual
+        a = model._resumes[c].dual
         assert np.all((a * y >= 0) & (a * y <= 1)) or then == "pegasos"
         best = exact_optimum(X, y, 0.01, HINGE).value
         assert model.dual_objective_[c] <= best + 1e-10

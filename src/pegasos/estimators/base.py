@@ -1,45 +1,43 @@
-"""What every linear estimator shares: validate, solve, set attributes."""
+"""What every estimator shares: parameters, the way through a solver, attributes and warnings."""
 
 from __future__ import annotations
 
+import time
 import warnings
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
-from .. import _core
 from ..caller import user_level
-from ..losses.own import Loss
-from ..problem.labels import refuse_missing
 from ..problem.problem import Floats, Problem
-from ..problem.rows import make_rows, validated
 from ..progress import CallbackSupportMixin, Progress, Told
-from ..rules import Rule, check
-from ..solvers import Auto, Pegasos, solver_of
-from ..solvers.base import Fit, Start, Stop
-from ..solvers.many import solve_each
-from .fitted import linear_models, sparse_models
-from .sparse_weights import sparse_scores
+from ..rules import LAM, Flag, Integer, Level, Number, OrNone, Rule, check
+from ..solvers import solver_of
+from ..solvers.base import Fit, Resume, Run, Solver
+from ..solvers.many import Job, solve_many
 
 _MOST_THREADS = 64  # more than there are cores, only if somebody asks for it
-_WORTH_THREADS = 1 << 15  # numbers in the rows to be scored
+
+RULES: dict[str, Rule] = {
+    "lam": LAM,
+    "tol": Number(0.0),
+    "max_epochs": Number(0.0),
+    "max_time": OrNone(Number(0.0, above=True)),
+    "warm_start": Flag(),
+    "n_jobs": OrNone(Integer(None)),
+    "verbose": Level(),
+}
 
 
-class LinearModel(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type hints
-    """Base of the linear estimators. Knows how a fit goes, not what the labels mean."""
+class Model(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type hints
+    """Base of the estimators. Knows how a fit goes, not what the labels mean, nor what w is made of."""
 
     _rules: ClassVar[dict[str, Rule]]
-    coef_: NDArray[Any]
-    intercept_: Any
-    classes_: NDArray[Any]
-    n_features_in_: int
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters, those of the solver object as ``solver__k`` and so on."""
@@ -58,82 +56,37 @@ class LinearModel(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]  #
         tags.input_tags.sparse = True
         return tags
 
-    def _stop(self, one_pass: bool = False) -> Stop:
-        remember = bool(self.warm_start) and not one_pass
-        stop = Stop(self.tol, self.max_epochs, self.max_time, one_pass, remember=remember)  # the clock starts here
+    def _begin(self, one_pass: bool = False) -> Run:
+        began = time.perf_counter()
         check(self._rules, self, hints={"lam": "Coming from C? lam = 1 / (C * n_rows)."})
         if self.n_jobs == 0:
             raise ValueError("n_jobs must not be 0; use None or 1 for one thread, -1 for all cores.")
-        return stop
+        return Run(
+            self.tol,
+            self.max_epochs,
+            self.max_time,
+            one_pass,
+            began,
+            threads=thread_count(self.n_jobs),
+            remember=bool(self.warm_start) and not one_pass,
+        )
 
-    def _read(self, X: Any, y: Any, reset: bool, numeric: bool = False) -> tuple[_core.Rows, NDArray[Any]]:
-        refuse_missing(y)
-        X, y = validated(self, X, y, reset=reset, multi_output=False, y_numeric=numeric)
-        names = getattr(self, "feature_names_in_", None)
-        return make_rows(X, training=True, threads=_thread_count(self.n_jobs), names=names), np.asarray(y)
-
-    def _scores(self, X: Any) -> Floats:
-        check_is_fitted(self)
-        X = validated(self, X, reset=False)
-        threads = 1 if X.size < _WORTH_THREADS else _thread_count(self.n_jobs)  # to count cores takes long
-        rows = make_rows(X, training=False, threads=threads, names=getattr(self, "feature_names_in_", None))
-        if sp.issparse(self.coef_):
-            return sparse_scores(X, *sparse_models(self.coef_, self.intercept_, self._n_models(), self.n_features_in_))
-        scores: Floats = _core.scores(rows, self._weights(), threads)
-        return scores
-
-    def _weights(self) -> Floats:
-        """Models as rows, the bias as last column."""
-        return linear_models(self.coef_, self.intercept_, self._n_models(), self.n_features_in_)
-
-    def _n_models(self) -> tuple[int, ...]:
-        """How many vectors of weights there may be."""
-        K = len(self.classes_)
-        return (1, 2) if K == 2 else (K,)
-
-    def _solve(self, problem: Problem, names: list[str], stop: Stop, goes_on: bool, told: Told) -> list[Fit]:
+    def _solve_all(
+        self, problem: Problem, names: list[str], solver: Solver, run: Run, starts: list[Resume], told: Told
+    ) -> list[Fit]:
         """One fit, or one for each named class against the rest."""
-        problem.check_scale()
-        solver = solver_of(self.solver)
-        if isinstance(problem.loss, Loss) and isinstance(solver, Auto):
-            solver = Pegasos()  # the only method for a loss of the user's own
-        if stop.one_pass and not isinstance(solver, Pegasos):
-            solver = Pegasos()  # a dual solver needs rows that come back; one pass is a stochastic gradient's trade
-        solver.check(problem, stop)
-        positives = list(range(len(names))) if len(names) > 1 else [1]
-        seed = _seed(self.random_state, solver)
-        zero = Start(np.zeros(problem.n_weights))
-        starts = self._starts(problem, len(positives)) if goes_on else [zero] * len(positives)
+        jobs = [Job(problem, start) for start in starts]
+        if len(names) > 1:
+            jobs = [Job(replace(job.problem, positive=k), job.start) for k, job in enumerate(jobs)]
         progress = Progress(self, names, told, [start.w for start in starts])
-        n_threads = _thread_count(self.n_jobs)
-        fits = solve_each(problem, positives, solver, stop, starts, seed, n_threads, progress.report_of)
+        fits = solve_many(jobs, solver, run, _seed(self.random_state, solver), progress.report_of)
         progress.finish([fit.w for fit in fits])
         return fits
 
-    def _starts(self, problem: Problem, n_models: int) -> list[Start]:
-        models = self._weights()
-        if len(models) != max(n_models, problem.width):
-            raise ValueError(
-                f"warm_start goes on with {len(models)} vector{'s' * (len(models) > 1)} of weights, but "
-                f"loss={problem.loss!r} needs {max(n_models, problem.width)}: the loss differs from that of the last "
-                "fit. Set warm_start=False to start anew."
-            )
-        if models.shape[1] != problem.dim:
-            raise ValueError(f"coef_ has shape {self.coef_.shape}, which does not fit the data to go on with.")
-        models[:, -1] -= problem.centre
-        if problem.bias == "none":
-            models[:, -1] = 0.0
-        memories = getattr(self, "_memories", None) or []
-        steps = np.atleast_1d(self.n_steps_)
-        if len(memories) != n_models or len(steps) != n_models:  # one against the rest before, joint now, or vice versa
-            memories, steps = [None] * n_models, np.full(n_models, steps.max())
-        fitting = [m and (m if m.fits(problem.n_duals) else replace(m, dual=None)) for m in memories]
-        vectors = problem.vectors(models)
-        return [Start(vectors[i], int(steps[i]), fitting[i]) for i in range(n_models)]
-
-    def _set(self, problem: Problem, fits: list[Fit], names: NDArray[Any], stop: Stop) -> None:
-        """Set the fitted attributes, then raise what interrupted the fit or warn about what it did not reach."""
-        self._take(self._shaped(problem, [fit.w for fit in fits]))
+    def _record(self, problem: Problem, fits: list[Fit], names: NDArray[Any], run: Run) -> None:
+        """Set the attributes that tell of the fits, then raise what interrupted them or warn about what they did not
+        reach. The model itself is there already.
+        """
         several = len(fits) > 1
 
         def each(values: list[Any]) -> Any:
@@ -159,21 +112,16 @@ class LinearModel(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]  #
             self.history_["class"] = np.repeat(names, [len(fit.history) for fit in fits])
         self._rounding = max(fit.rounding for fit in fits)
         # What a later call goes on with; if the same rows come again, a warm start finds their dual variables here.
-        self._memories = [fit.memory for fit in fits]
+        self._resumes = [fit.resume and fit.resume.without_weights() for fit in fits]
         error = next((fit.error for fit in fits if fit.error is not None), None)
         if error is not None:
             raise error
-        if not stop.one_pass:
+        if not run.one_pass:
             self._conclude(problem)
 
     def _take(self, attributes: dict[str, Any]) -> None:
         for name, value in attributes.items():
             setattr(self, name, value)
-
-    def _shaped(self, problem: Problem, weights: list[Floats]) -> dict[str, Any]:
-        """The attributes that weights become."""
-        w = problem.models(weights)
-        return {"coef_": np.ascontiguousarray(w[:, :-1]), "intercept_": w[:, -1].copy()}
 
     def _advice(self, allowed: float) -> str:
         """What to do about a gap that is larger than allowed."""
@@ -188,11 +136,15 @@ class LinearModel(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]  #
         """What would let the solver go on."""
         return f"Raise max_epochs={self.max_epochs}" + (f" or max_time={self.max_time}" if self.max_time else "")
 
+    def _steps_were_given(self) -> bool:
+        """Whether not reaching tol is no surprise."""
+        return bool(getattr(solver_of(self.solver), "fixed_steps", False))
+
     def _conclude(self, problem: Problem) -> None:
         """Print the summary and warn about what was not reached, with the numbers."""
-        if isinstance(problem.loss, Loss) and problem.loss.conjugate is None:
+        if problem.loss.conjugate is None:
             return  # nothing is known about the minimum, and nothing was promised
-        surprised = not self.converged_ and not solver_of(self.solver).fixed_steps
+        surprised = not self.converged_ and not self._steps_were_given()
         if not surprised and not self.verbose:
             return
         allowed = self.tol * problem.at_zero
@@ -214,6 +166,7 @@ class LinearModel(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]  #
 
 def _rare_note(gaps: Floats, constants: Floats) -> str:
     """With rare classes a constant nearly solves the problem, and a gap that looks small is not."""
+    constants = np.broadcast_to(constants, gaps.shape)
     large = gaps > constants / 10
     if not large.any():
         return ""
@@ -224,7 +177,7 @@ def _seed(random_state: Any, solver: Any) -> int:
     """None: the same for every fit of a solver whose answer does not depend on it but for the last bits; Pegasos, whose
     answer does, draws from numpy's global generator, as SGDClassifier.
     """
-    if random_state is None and not isinstance(solver, Pegasos):
+    if random_state is None and not getattr(solver, "depends_on_seed", False):
         return 0
     try:
         return int(check_random_state(random_state).randint(2**31 - 1))
@@ -232,7 +185,7 @@ def _seed(random_state: Any, solver: Any) -> int:
         raise ValueError(f"random_state must be None, a seed or a RandomState: {error}") from None
 
 
-def _thread_count(n_jobs: int | None) -> int:
+def thread_count(n_jobs: int | None) -> int:
     if n_jobs is None or 0 < n_jobs <= _MOST_THREADS:
         return n_jobs or 1
     from joblib import cpu_count  # takes longer than a small fit

@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from .. import losses, words
-from ..losses.costs import costs_of
+from ..losses.costs import loss_of_classes
 from ..problem.labels import check_classes, encode
 from ..problem.problem import Floats, Problem, Weights
 from ..problem.weights import row_weights
 from ..progress import Told, all_or_nothing, with_callbacks
 from ..rules import OneOf
-from .kernel_base import RULES, KernelModel
+from .kernel_base import KERNEL_RULES, KernelModel
 from .pairs import class_scores, pairs_of, votes
 from .scores import Answers
 
@@ -114,7 +114,7 @@ class KernelPegasosClassifier(Answers, KernelModel):
     """
 
     _rules = {  # noqa: RUF012  # read only
-        **RULES,
+        **KERNEL_RULES,
         "loss": OneOf(tuple(losses.CLASSIFICATION)),
         "multi_class": OneOf(("ovr", "ovo")),
     }
@@ -181,9 +181,9 @@ class KernelPegasosClassifier(Answers, KernelModel):
         -------
         self : KernelPegasosClassifier
         """
-        stop, goes_on = self._stop(), self._goes_on()
+        run, goes_on = self._begin(), self._goes_on()
         given = X, y, sample_weight
-        X, rows, labels = self._read_rows(X, y, reset=not goes_on)
+        X, data, labels = self._read_rows(X, y, reset=not goes_on)
         classes, codes = encode(labels)
         if goes_on and not np.array_equal(classes, self.classes_):
             raise ValueError(
@@ -192,17 +192,16 @@ class KernelPegasosClassifier(Answers, KernelModel):
             )
         weights = Weights.of(row_weights(sample_weight, self.class_weight, classes, codes), len(codes))
         check_classes(classes, codes, weights.listed)
-        costs_of(self, classes)  # refuses any: these losses have none
-        plain = Problem(rows, codes, weights, float(self.lam), self.loss, self.bias)
+        plain = Problem(data, codes, weights, float(self.lam), loss_of_classes(self, classes), self.bias)
         in_pairs = len(classes) if self.multi_class == "ovo" and len(classes) > 2 else 0
         problem = self._with_kernel(plain, X, in_pairs)
         named = np.array([f"{classes[i]} vs {classes[k]}" for i, k in pairs_of(in_pairs)]) if in_pairs else classes
         names = [str(label) for label in named] if len(classes) > 2 else [""]
         facts = {"classes_": classes, "_loss_of_fit": self.loss, "_in_pairs": bool(in_pairs)}
         told = Told(*given, lambda weights: self._kept(X, problem, weights) | facts)
-        fits = self._solve_kernel(problem, names, stop, told)
+        fits = self._solve_kernel(problem, names, run, told)
         self._take(facts)
-        self._keep(X, problem, fits, named, stop)
+        self._keep(X, problem, fits, named, run)
         return self
 
     def _n_models(self) -> tuple[int, ...]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -23,34 +24,32 @@ from ..kernel_solvers.problem import KernelProblem
 from ..kernel_solvers.sdca import KernelSDCA
 from ..kernel_solvers.tiles import Look, each_piece
 from ..problem.columns import FEW, owned, used_columns
+from ..problem.data import Data, InMemory
 from ..problem.labels import refuse_missing
 from ..problem.problem import Floats, Problem
 from ..problem.rows import make_rows, validated
 from ..problem.targets import assert_numbers
-from ..progress import Progress, Told
+from ..progress import Told
 from ..rules import Number, OneOf, Rule
-from ..solvers import SDCA, Pegasos, solver_of
-from ..solvers.base import Fit, Start, Stop
-from ..solvers.many import solve_each
-from .base import LinearModel, _seed, _thread_count
+from ..solvers import SDCA, Auto, Pegasos, solver_of
+from ..solvers.base import Fit, Resume, Run
+from .base import RULES, Model, thread_count
 from .fitted import support_numbers, support_objects, support_rows
 from .pairs import pairs_of
-from .regression import PegasosRegressor
 
 _EXACT = 2000  # up to so many rows kernel values are always float64
 _UNSEEN = 1e-4  # error of a prediction, relative to the labels, that is none
 
-RULES: dict[str, Rule] = {
-    **{name: rule for name, rule in PegasosRegressor._rules.items() if name not in ("loss", "epsilon")},
+KERNEL_RULES: dict[str, Rule] = {
+    **RULES,
     "bias": OneOf(("none", "regularized", "free")),
     "cache_mb": Number(1.0),
 }
 
 
-class KernelModel(LinearModel):
+class KernelModel(Model):
     """Base of the kernel estimators. w is a sum over rows: what a linear model keeps per feature is per row here."""
 
-    _rules: ClassVar[dict[str, Rule]]
     support_: NDArray[np.intp]
     dual_coef_: Floats
     kernel: Any
@@ -69,17 +68,17 @@ class KernelModel(LinearModel):
     def _goes_on(self) -> bool:
         return bool(self.warm_start) and hasattr(self, "dual_coef_")
 
-    def _read_rows(self, X: Any, y: Any, reset: bool, numeric: bool = False) -> tuple[Any, _core.Rows, NDArray[Any]]:
-        """X in an order that kernels can use, the same as native rows, and y."""
+    def _read_rows(self, X: Any, y: Any, reset: bool, numeric: bool = False) -> tuple[Any, Data, NDArray[Any]]:
+        """X in an order that kernels can use, the same as it came, and y."""
         refuse_missing(y)
         if callable(self.kernel) and not kernels.is_table(X):
             return self._read_objects(X, y, numeric)
         X, y = validated(self, X, y, reset=reset, multi_output=False, y_numeric=numeric)
         X = owned(X)
-        rows = make_rows(X, training=True, names=getattr(self, "feature_names_in_", None))
-        return _tidy(X), rows, np.asarray(y)
+        data = InMemory(X, names=getattr(self, "feature_names_in_", None))
+        return _tidy(X), data, np.asarray(y)
 
-    def _read_objects(self, X: Any, y: Any, numeric: bool) -> tuple[Any, _core.Rows, NDArray[Any]]:
+    def _read_objects(self, X: Any, y: Any, numeric: bool) -> tuple[Any, Data, NDArray[Any]]:
         """Rows of which only the kernel function knows what they are; native code sees as many, without numbers."""
         things, labels = kernels.Objects(kernels.as_things(X)), column_or_1d(y, warn=True)
         check_consistent_length(things, labels)
@@ -87,7 +86,7 @@ class KernelModel(LinearModel):
             labels = assert_numbers(labels)
         for name in ("n_features_in_", "feature_names_in_"):
             self.__dict__.pop(name, None)
-        return things, make_rows(np.zeros(things.shape), training=True), labels
+        return things, InMemory(np.zeros(things.shape)), labels
 
     def _with_kernel(self, problem: Problem, X: Any, in_pairs: int = 0) -> KernelProblem:
         """The problem with its kernel matrix."""
@@ -107,7 +106,7 @@ class KernelModel(LinearModel):
             and self.tol >= kernel.coarseness(kernel.placed(X)) / (problem.lam * np.sqrt(problem.m))
         ):
             dtype = np.float32
-        matrix = KernelMatrix(kernel, X, dtype, float(self.cache_mb), _thread_count(self.n_jobs))
+        matrix = KernelMatrix(kernel, X, dtype, float(self.cache_mb), thread_count(self.n_jobs))
         with np.errstate(over="ignore"):
             if not np.isfinite(matrix.diagonal.max() * problem.largest_share**2 / problem.lam):
                 raise ValueError(
@@ -117,56 +116,55 @@ class KernelModel(LinearModel):
         fields = {name: getattr(problem, name) for name in problem.__dataclass_fields__}
         return KernelProblem(**fields, matrix=matrix, in_pairs=in_pairs)
 
-    def _solve_kernel(self, problem: KernelProblem, names: list[str], stop: Stop, told: Told) -> list[Fit]:
+    def _solve_kernel(self, problem: KernelProblem, names: list[str], run: Run, told: Told) -> list[Fit]:
         """One fit, or one for each named class against the rest, or each named pair; they share kernel values."""
-        positives = list(range(len(names))) if len(names) > 1 else [1]
-        solver = self._method(problem, stop, len(positives))
+        solver = self._method(problem, run, len(names))
         if problem.in_pairs:
             solver = PairSolver(solver, problem)
-        starts = self._starts_of(problem, len(positives))
-        progress = Progress(self, names, told, [start.w for start in starts])
-        seed = _seed(self.random_state, solver_of(self.solver))
+        starts = self._starts(problem, len(names))
         # Threads are ours, each with a product of its own: those inside of BLAS wait for each other at every turn.
         with single_blas():
-            fits = solve_each(problem, positives, solver, stop, starts, seed, 1, progress.report_of)
-        progress.finish([fit.w for fit in fits])
+            fits = self._solve_all(problem, names, solver, replace(run, threads=1), starts, told)
         problem.matrix.poll = no_poll  # it has a way to the matrix, whose memory would have to wait for the collector
         return fits
 
-    def _method(self, problem: KernelProblem, stop: Stop, n_models: int) -> Any:
+    def _method(self, problem: KernelProblem, run: Run, n_models: int) -> Any:
         given = solver_of(self.solver)
-        given.check(problem, stop)
+        given.check(problem, run)
         if isinstance(given, Pegasos):
             refusals(given)
             return KernelPegasos(given)
         if isinstance(given, SDCA):
             return KernelSDCA(given.sampling, bool(given.shrinking))
+        if not isinstance(given, Auto):
+            return given  # of the user's own
         shared = n_models > 1 and not problem.in_pairs
-        return KernelAuto(bool(getattr(given, "polish", True)), 1 / n_models, shared)
+        return KernelAuto(bool(given.polish), 1 / n_models, shared)
 
-    def _starts_of(self, problem: KernelProblem, n_models: int) -> list[Start]:
+    def _starts(self, problem: KernelProblem, n_models: int) -> list[Resume]:
         zero = np.zeros(problem.matrix.m + 1)
-        memories = getattr(self, "_memories", None) if self._goes_on() else None
-        if not memories or memories[0] is None:
-            return [Start(zero)] * n_models
-        if len(memories) != n_models:
+        resumes = getattr(self, "_resumes", None) if self._goes_on() else None
+        if not resumes or resumes[0] is None:
+            return [Resume(zero)] * n_models
+        if len(resumes) != n_models:
             raise ValueError(
-                f"warm_start goes on with {len(memories)} problems, but here are {n_models}: multi_class has changed. "
+                f"warm_start goes on with {len(resumes)} problems, but here are {n_models}: multi_class has changed. "
                 "Set warm_start=False to start anew."
             )
-        if len(memories[0].dual) != problem.matrix.m:
+        n_rows = len(resumes[0].dual)
+        if n_rows != problem.matrix.m:
             raise ValueError(
-                f"warm_start goes on with the rows of the last fit, which had {len(memories[0].dual)} of them, but X "
+                f"warm_start goes on with the rows of the last fit, which had {n_rows} of them, but X "
                 f"has {problem.matrix.m}. Set warm_start=False to start anew."
             )
         steps = np.broadcast_to(self.n_steps_, n_models)
-        return [Start(zero, int(t), memory) for t, memory in zip(steps, memories, strict=True)]
+        return [left.at(zero, int(t), problem.n_duals) for t, left in zip(steps, resumes, strict=True)]
 
-    def _keep(self, X: Any, problem: KernelProblem, fits: list[Fit], names: NDArray[Any], stop: Stop) -> None:
+    def _keep(self, X: Any, problem: KernelProblem, fits: list[Fit], names: NDArray[Any], run: Run) -> None:
         """Set the fitted attributes; what interrupted the fit is raised at the end."""
         self._take(self._kept(X, problem, [fit.w for fit in fits]))
         self.n_kernel_evaluations_ = problem.matrix.evaluations
-        self._set(problem, fits, names, stop)
+        self._record(problem, fits, names, run)
 
     def _kept(self, X: Any, problem: KernelProblem, weights: list[Floats]) -> dict[str, Any]:
         """What is needed to predict with these weights, one for each row and the bias last."""
@@ -195,10 +193,6 @@ class KernelModel(LinearModel):
             groups = [(np.flatnonzero(codes == k), np.flatnonzero((pairs == k).any(axis=1))) for k in each]
         return [(rows[i : i + 1024], scores) for rows, scores in groups for i in range(0, len(rows), 1024)]
 
-    def _shaped(self, problem: Problem, weights: list[Floats]) -> dict[str, Any]:
-        """There is no coef_: `_keep` has kept what there is."""
-        return {}
-
     def _steps_advice(self) -> str:
         """max_epochs is looked at between working sets; a solver that gets nowhere ends before."""
         epochs = float(np.max(self.n_iter_))
@@ -215,7 +209,7 @@ class KernelModel(LinearModel):
         said = "at a stationary point to within tol; there is no bound, since the kernel may not be an inner product"
         if self.verbose and self.converged_:
             print(f"[pegasos] {said}.")
-        if not self.converged_ and not solver_of(self.solver).fixed_steps:
+        if not self.converged_ and not self._steps_were_given():
             warnings.warn(
                 f"not {said}. Raise max_epochs={self.max_epochs}, raise tol, or use another kernel.",
                 ConvergenceWarning,
@@ -254,7 +248,7 @@ class KernelModel(LinearModel):
                 mine[:, scores] += kernel.block(some, support.take(index)) @ factors[index][:, scores]
 
         with single_blas():
-            each_piece(X.shape[0], 512, _thread_count(self.n_jobs), piece, lambda: None)
+            each_piece(X.shape[0], 512, thread_count(self.n_jobs), piece, lambda: None)
         return out
 
     def _accurate(self, X: Any, vectors: Any, factors: Floats) -> Any:

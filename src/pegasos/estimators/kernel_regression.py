@@ -15,7 +15,7 @@ from ..problem.targets import warn_far_from_zero
 from ..problem.weights import row_weights
 from ..progress import Told, all_or_nothing, with_callbacks
 from ..rules import Number, OneOf
-from .kernel_base import RULES, KernelModel
+from .kernel_base import KERNEL_RULES, KernelModel
 
 
 class KernelPegasosRegressor(RegressorMixin, KernelModel):  # type: ignore[misc]  # no type hints there
@@ -58,7 +58,7 @@ class KernelPegasosRegressor(RegressorMixin, KernelModel):  # type: ignore[misc]
     """
 
     _rules = {  # noqa: RUF012  # read only
-        **RULES,
+        **KERNEL_RULES,
         "loss": OneOf(tuple(losses.REGRESSION)),
         "epsilon": Number(0.0),
     }
@@ -121,15 +121,16 @@ class KernelPegasosRegressor(RegressorMixin, KernelModel):  # type: ignore[misc]
         -------
         self : KernelPegasosRegressor
         """
-        stop = self._stop()
+        run = self._begin()
         given = X, y, sample_weight
-        X, rows, y = self._read_rows(X, y, reset=not self._goes_on(), numeric=True)
+        X, data, y = self._read_rows(X, y, reset=not self._goes_on(), numeric=True)
         numbers = np.require(y, dtype=np.float64, requirements=["C", "A"])
         weights = Weights.of(row_weights(sample_weight, None, None, len(numbers)), len(numbers))
-        plain = Problem(rows, numbers, weights, float(self.lam), self.loss, self.bias, parameter=float(self.epsilon))
+        loss = losses.bound_loss(self.loss, epsilon=float(self.epsilon))
+        plain = Problem(data, numbers, weights, float(self.lam), loss, self.bias)
         problem = self._with_kernel(plain, X)
         told = Told(*given, lambda weights: self._kept(X, problem, weights))
-        self._keep(X, problem, self._solve_kernel(problem, [""], stop, told), np.empty(0), stop)
+        self._keep(X, problem, self._solve_kernel(problem, [""], run, told), np.empty(0), run)
         warn_far_from_zero(problem, self.dual_objective_)
         return self
 

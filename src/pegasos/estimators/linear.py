@@ -8,21 +8,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core, losses, words
-from ..losses.costs import costs_of
+from ..losses.costs import loss_of_classes
+from ..problem.data import Data
 from ..problem.labels import Codes, check_classes, encode, known_classes
 from ..problem.problem import Problem, Weights
 from ..problem.weights import row_weights
 from ..progress import Told, all_or_nothing, with_callbacks
-from ..rules import LAM, Flag, Integer, Level, LossNamed, Number, OneOf, OrNone
-from ..solvers.base import Stop
-from .base import LinearModel
+from ..rules import LossNamed, OneOf
+from ..solvers.base import Run
+from .base import RULES
+from .linear_base import LinearModel
 from .scores import Answers
-from .sparse_weights import SparseWeights
 
 Given = tuple[Any, Any, Any]  # X, y and sample_weight as they came
 
 
-class PegasosClassifier(Answers, SparseWeights, LinearModel):
+class PegasosClassifier(Answers, LinearModel):
     """Linear support vector machine, with a bound on how far from the optimum it can be.
 
     Minimises ``lam/2 ||w||^2 + mean_i loss(<w, x_i> + b, y_i)``. When `fit` returns, ``objective_`` is the value
@@ -124,15 +125,9 @@ class PegasosClassifier(Answers, SparseWeights, LinearModel):
     """
 
     _rules = {  # noqa: RUF012  # read only
-        "lam": LAM,
+        **RULES,
         "loss": LossNamed((*losses.CLASSIFICATION, *losses.JOINT)),
         "bias": OneOf(("regularized", "free", "batch", "search", "none")),
-        "tol": Number(0.0),
-        "max_epochs": Number(0.0),
-        "max_time": OrNone(Number(0.0, above=True)),
-        "warm_start": Flag(),
-        "n_jobs": OrNone(Integer(None)),
-        "verbose": Level(),
     }
 
     def __init__(
@@ -183,16 +178,16 @@ class PegasosClassifier(Answers, SparseWeights, LinearModel):
         -------
         self : PegasosClassifier
         """
-        stop = self._stop()
+        run = self._begin()
         goes_on = self.warm_start and hasattr(self, "coef_")
-        rows, labels = self._read(X, y, reset=not goes_on)
+        data, labels = self._read(X, y, run, reset=not goes_on)
         classes, codes = encode(labels)
         if goes_on and not np.array_equal(classes, self.classes_):
             raise ValueError(
                 f"warm_start goes on with the classes {self.classes_.tolist()!r}, but y has {classes.tolist()!r}. Set "
                 "warm_start=False to start anew."
             )
-        return self._train(rows, classes, codes, (X, y, sample_weight), stop, goes_on)
+        return self._train(data, classes, codes, (X, y, sample_weight), run, goes_on)
 
     @with_callbacks
     @all_or_nothing
@@ -220,13 +215,13 @@ class PegasosClassifier(Answers, SparseWeights, LinearModel):
         -------
         self : PegasosClassifier
         """
-        stop = self._stop(one_pass=True)
+        run = self._begin(one_pass=True)
         goes_on = hasattr(self, "coef_")
         if isinstance(self.class_weight, str) and self.class_weight == "balanced":
             raise ValueError(
                 "class_weight='balanced' needs all rows at once and cannot serve partial_fit; pass a dict of weights."
             )
-        rows, labels = self._read(X, y, reset=not goes_on)
+        data, labels = self._read(X, y, run, reset=not goes_on)
         known = known_classes(classes, self.classes_ if goes_on else None)
         seen, codes = encode(labels)
         place = np.searchsorted(known, seen)
@@ -236,25 +231,25 @@ class PegasosClassifier(Answers, SparseWeights, LinearModel):
                 f"y has the labels {np.array(strange).tolist()!r}, which are not in classes={known.tolist()!r}."
             )
         _core.relabel(codes, place.astype(np.int32))
-        return self._train(rows, known, codes, (X, y, sample_weight), stop, goes_on)
+        return self._train(data, known, codes, (X, y, sample_weight), run, goes_on)
 
     def _train(
         self,
-        rows: _core.Rows,
+        data: Data,
         classes: NDArray[Any],
         codes: Codes,
         given: tuple[Any, Any, Any],
-        stop: Stop,
+        run: Run,
         goes_on: bool,
     ) -> Self:
         weights = Weights.of(row_weights(given[2], self.class_weight, classes, codes), len(codes))
-        check_classes(classes, codes, weights.listed if not stop.one_pass else None)
-        costs = costs_of(self, classes)
-        problem = Problem(rows, codes, weights, float(self.lam), self.loss, self.bias, costs=costs)
-        names = [str(label) for label in classes] if len(classes) > 2 and costs is None else [""]
+        check_classes(classes, codes, weights.listed if not run.one_pass else None)
+        loss = loss_of_classes(self, classes)
+        problem = Problem(data, codes, weights, float(self.lam), loss, self.bias)
+        names = [str(label) for label in classes] if len(classes) > 2 and not loss.joint else [""]
         facts = {"classes_": classes, "_loss_of_fit": self.loss}
         told = Told(*given, lambda weights: self._shaped(problem, weights) | facts)
-        fits = self._solve(problem, names, stop, goes_on, told)
+        fits = self._solve(problem, names, run, goes_on, told)
         self._take(facts)
-        self._set(problem, fits, classes, stop)
+        self._set(problem, fits, classes, run)
         return self

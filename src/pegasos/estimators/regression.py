@@ -12,14 +12,14 @@ from ..problem.problem import Floats, Problem, Weights
 from ..problem.targets import check_targets, median, minus, warn_far_from_zero, with_rounded_bias
 from ..problem.weights import row_weights
 from ..progress import Told, all_or_nothing, with_callbacks
-from ..rules import LAM, Flag, Integer, Level, LossNamed, Number, OneOf, OrNone
-from ..solvers.base import Stop
-from .base import LinearModel
+from ..rules import LossNamed, Number, OneOf
+from ..solvers.base import Run
+from .base import RULES
 from .fitted import linear_models
-from .sparse_weights import SparseWeights
+from .linear_base import LinearModel
 
 
-class PegasosRegressor(RegressorMixin, SparseWeights, LinearModel):  # type: ignore[misc]
+class PegasosRegressor(RegressorMixin, LinearModel):  # type: ignore[misc]
     """Linear support vector regression, with a bound on how far from the optimum it can be.
 
     Minimises ``lam/2 ||w||^2 + mean_i loss(<w, x_i> + b, y_i)``.
@@ -72,16 +72,10 @@ class PegasosRegressor(RegressorMixin, SparseWeights, LinearModel):  # type: ign
     """
 
     _rules = {  # noqa: RUF012  # read only
-        "lam": LAM,
+        **RULES,
         "loss": LossNamed(tuple(losses.REGRESSION)),
         "epsilon": Number(0.0),
         "bias": OneOf(("regularized", "free", "none")),
-        "tol": Number(0.0),
-        "max_epochs": Number(0.0),
-        "max_time": OrNone(Number(0.0, above=True)),
-        "warm_start": Flag(),
-        "n_jobs": OrNone(Integer(None)),
-        "verbose": Level(),
     }
 
     def __init__(
@@ -130,7 +124,7 @@ class PegasosRegressor(RegressorMixin, SparseWeights, LinearModel):  # type: ign
         -------
         self : PegasosRegressor
         """
-        return self._train(X, y, sample_weight, self._stop(), bool(self.warm_start) and hasattr(self, "coef_"))
+        return self._train(X, y, sample_weight, self._begin(), bool(self.warm_start) and hasattr(self, "coef_"))
 
     @with_callbacks
     @all_or_nothing
@@ -150,7 +144,7 @@ class PegasosRegressor(RegressorMixin, SparseWeights, LinearModel):  # type: ign
         -------
         self : PegasosRegressor
         """
-        return self._train(X, y, sample_weight, self._stop(one_pass=True), hasattr(self, "coef_"))
+        return self._train(X, y, sample_weight, self._begin(one_pass=True), hasattr(self, "coef_"))
 
     def predict(self, X: Any) -> Floats:
         """Scores <w, x> + b of each row.
@@ -168,27 +162,26 @@ class PegasosRegressor(RegressorMixin, SparseWeights, LinearModel):  # type: ign
     def _n_models(self) -> tuple[int, ...]:
         return (1,)
 
-    def _train(self, X: Any, y: Any, sample_weight: Any, stop: Stop, goes_on: bool) -> Self:
-        rows, labels = self._read(X, y, reset=not goes_on, numeric=True)
+    def _train(self, X: Any, y: Any, sample_weight: Any, run: Run, goes_on: bool) -> Self:
+        data, labels = self._read(X, y, run, reset=not goes_on, numeric=True)
         numbers = np.require(labels, dtype=np.float64, requirements=["C", "A"])
         weights = Weights.of(row_weights(sample_weight, None, None, len(numbers)), len(numbers))
-        centre = self._centre_of(numbers, weights, stop.one_pass and goes_on)
+        centre = self._centre_of(numbers, weights, run.one_pass and goes_on)
         problem = Problem(
-            rows,
+            data,
             minus(numbers, centre),
             weights,
             float(self.lam),
-            self.loss,
+            losses.bound_loss(self.loss, epsilon=float(self.epsilon)),
             self.bias,
-            parameter=float(self.epsilon),
             centre=centre,
         )
         check_targets(problem)
         told = Told(X, y, sample_weight, lambda weights: self._shaped(problem, weights))
-        fits = [with_rounded_bias(problem, fit, stop) for fit in self._solve(problem, [""], stop, goes_on, told)]
+        fits = [with_rounded_bias(problem, fit, run) for fit in self._solve(problem, [""], run, goes_on, told)]
         self._centre = centre
-        self._set(problem, fits, np.empty(0), stop)
-        if not stop.one_pass:
+        self._set(problem, fits, np.empty(0), run)
+        if not run.one_pass:
             warn_far_from_zero(problem, self.dual_objective_)
         return self
 

@@ -8,17 +8,17 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
+from ..losses import JOINT, NAMED, spec_of
 from ..problem.problem import Floats
 from .typed import available_unless
 
 
 def _no_chances(estimator: Any) -> str:
     """Why there are none, and what to do instead; nothing if there are."""
-    loss = _fitted_loss(estimator)
     calibrate = "or calibrate the scores: sklearn.calibration.CalibratedClassifierCV(model)."
-    if not isinstance(loss, str) or loss not in ("log", "multinomial"):
+    if _chances_of(estimator) is None:
         others = "loss='log'" if hasattr(estimator, "multi_class") else "loss='log' or 'multinomial'"
-        return f"loss={loss!r} has scores, not chances. Fit with {others}, {calibrate}"
+        return f"loss={_fitted_loss(estimator)!r} has scores, not chances. Fit with {others}, {calibrate}"
     if getattr(estimator, "multi_class", "ovr") == "ovo":
         return f"multi_class='ovo' has votes, not chances. Fit with multi_class='ovr', {calibrate}"
     return ""
@@ -27,6 +27,12 @@ def _no_chances(estimator: Any) -> str:
 def _fitted_loss(estimator: Any) -> Any:
     """That of the last fit: `loss` may have been set since."""
     return getattr(estimator, "_loss_of_fit", estimator.loss)
+
+
+def _chances_of(estimator: Any) -> str | None:
+    """What makes chances of its scores. It may be asked before a fit has looked at `loss`, which may be anything."""
+    loss = _fitted_loss(estimator)
+    return spec_of(loss).probabilities if isinstance(loss, str) and loss in (*NAMED, *JOINT) else None
 
 
 class Answers(ClassifierMixin):  # type: ignore[misc]  # scikit-learn has no type hints
@@ -96,6 +102,6 @@ class Answers(ClassifierMixin):  # type: ignore[misc]  # scikit-learn has no typ
         if scores.ndim == 1:
             logs = np.column_stack([-scores, np.zeros_like(scores)])
         else:
-            logs = scores if _fitted_loss(self) == "multinomial" else -np.logaddexp(0.0, -scores)
+            logs = scores if _chances_of(self) == "softmax" else -np.logaddexp(0.0, -scores)
         relative: Floats = logs - logs.max(axis=1, keepdims=True)
         return relative

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..problem.problem import Floats
-from ..solvers.base import Fit, Memory, Start, Stop
+from ..solvers.base import Fit, Resume, Run
 from .block import Block
 from .cache import Index
 from .certificate import sampled
@@ -35,33 +35,33 @@ _RESERVE = {False: 0.95, True: 0.2}  # of tol: the second leaves room for what r
 class KernelAscent:
     """What the dual solvers do alike: certify, stop, keep what there is when interrupted."""
 
-    def solve(self, problem: KernelProblem, stop: Stop, start: Start, seed: int) -> Fit:
-        journal = Journal(problem, stop)
+    def solve(self, problem: KernelProblem, run: Run, start: Resume, seed: int) -> Fit:
+        journal = Journal(problem, run)
         self.visits, self.point = 0, Point.zero(problem)
         self.error: float | None = None  # of float32 kernel values, at the end
         try:
-            if start.memory is not None and start.memory.dual is not None:
-                self.point = Point.of(problem, start.memory.dual)
-            self._run(problem, stop, journal, seed, start.steps)
+            if start.dual is not None:
+                self.point = Point.of(problem, start.dual)
+            self._run(problem, run, journal, seed, start.steps)
             self.error = self._sampled(journal, seed)
             if journal.converged and not journal.bears(self.error):
                 journal.forget()
                 problem.matrix.sharpen()
                 self.point, self.error = Point.of(problem, self.point.a), None
-                self._run(problem, stop, journal, seed, start.steps)
+                self._run(problem, run, journal, seed, start.steps)
         except Enough:
-            if journal.error is None and not stop.halt[0]:  # out of time: what was reached deserves its certificate
+            if journal.error is None and not run.halt[0]:  # out of time: what was reached deserves its certificate
                 self._hold(journal, start.steps)
         except KeyboardInterrupt as raised:
             journal.error = raised
         if not journal.lines:  # a model of zero weights has an objective, too
             self._hold(journal, start.steps)
         journal.close(lambda: self._sampled(journal, seed) if self.error is None else self.error)
-        if not journal.error and not stop.halt[0]:
+        if not journal.error and not run.halt[0]:
             self._or_zero(problem, journal, start.steps)
         steps = (start.steps + self.visits, self.visits / problem.m)
-        memory = Memory(self.point.a, problem.lam) if stop.remember else None
-        return journal.fit(steps, memory, self.point)
+        resume = Resume(start.w, steps[0], self.point.a, problem.lam) if run.remember else None
+        return journal.fit(steps, resume, self.point)
 
     def _sampled(self, journal: Journal, seed: int) -> float:
         """Of the very model that was certified; the solver may have gone on from it."""
@@ -83,7 +83,7 @@ class KernelAscent:
         self.point, found = self.point.certified()
         journal.hold(steps + self.visits, self.point, found)
 
-    def _run(self, problem: KernelProblem, stop: Stop, journal: Journal, seed: int, steps: int) -> None:
+    def _run(self, problem: KernelProblem, run: Run, journal: Journal, seed: int, steps: int) -> None:
         raise NotImplementedError
 
     def _note(self, journal: Journal, steps: int) -> bool:
@@ -103,8 +103,8 @@ class KernelAuto(KernelAscent):
         """
         self.polish, self.share, self.shared = polish, share, shared
 
-    def _run(self, problem: KernelProblem, stop: Stop, journal: Journal, seed: int, steps: int) -> None:
-        if not stop.max_epochs:  # what is the start worth?
+    def _run(self, problem: KernelProblem, run: Run, journal: Journal, seed: int, steps: int) -> None:
+        if not run.max_epochs:  # what is the start worth?
             self._note(journal, steps)
             return
         if problem.m <= min(self._whole(problem), problem.matrix.largest_whole):
@@ -115,7 +115,7 @@ class KernelAuto(KernelAscent):
         if not self.point.a.any():
             self._guess(problem, journal, seed)
         rounds, rng = 0, np.random.default_rng(seed + 1)
-        while not self._note(journal, steps) and self.visits < stop.max_epochs * problem.m:
+        while not self._note(journal, steps) and self.visits < run.max_epochs * problem.m:
             rounds += 1
             target = max(0.05 * self.point.disagreement(), 0.2 * journal.tol)
             chosen = self._choose(problem, rng)
@@ -127,7 +127,7 @@ class KernelAuto(KernelAscent):
         few kernel values, as long as they need few. Whether that was enough.
         """
         matrix = problem.matrix
-        if not problem.free_bias or problem.loss != "hinge" or problem.m < _RARE_FROM or matrix.lies_there:
+        if not problem.free_bias or problem.loss.name != "hinge" or problem.m < _RARE_FROM or matrix.lies_there:
             return False
         pulls = [problem.p[problem.y == side] for side in (1.0, -1.0)]
         size = 4 * int(np.count_nonzero(min(pulls, key=np.sum)))

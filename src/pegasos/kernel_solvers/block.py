@@ -59,7 +59,7 @@ class Block:
         options.visits = max(0.0, self.journal.most_epochs * self.problem.m - self.visits)
         # The watch has no name here: what it has caught holds on to the names of this call, for ever if that is one.
         done = self.labelled.solve(
-            self.K, self.problem.offset, self.p, self.a, self.score, options, self.journal.watch()
+            self.K, self.problem.offset, self.p, self.a, self.score, options, self.journal.run.watch()
         )
         self.visits += done["visits"]
         self.work += done["work"]
@@ -162,7 +162,7 @@ class Block:
         options.sweeps, options.in_order = sweeps, self._in_order
         options.target, options.seed = target / self.problem.lam, self.seed
         options.threads = self.problem.matrix.threads
-        done = self.labelled.sweep(self.K, offset, self.p, self.a, self.score, options, self.journal.watch())
+        done = self.labelled.sweep(self.K, offset, self.p, self.a, self.score, options, self.journal.run.watch())
         self.visits += done["visits"]
         self._end(offset)
         if done["error"] is not None:

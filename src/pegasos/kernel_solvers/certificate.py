@@ -43,7 +43,7 @@ def rounding(point: Point) -> tuple[float, float]:
         return 0.0, 0.0
     V = np.abs(problem.p * point.a) if point.stirred is None else point.stirred
     terms = _core.Labelled.RoundingTerms(
-        problem.lam, point.bias, problem.parameter, point.terms, problem.free_bias, problem.offset > 0
+        problem.lam, point.bias, problem.loss.number, point.terms, problem.free_bias, problem.offset > 0
     )
     found: tuple[float, float] = problem.labelled.rounding(
         problem.p, point.a, point.g, V, matrix.lengths, *matrix.errors, terms

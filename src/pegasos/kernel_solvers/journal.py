@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
-from threading import get_ident, main_thread
+from dataclasses import replace
 
 import numpy as np
 
-from .. import _core
 from ..problem.problem import Floats
-from ..solvers.base import Fit, Memory, Stop
+from ..solvers.base import Fit, Resume, Run
+from ..solvers.history import History
 from .certificate import Certificate
 from .problem import KernelProblem, Point
 
@@ -23,48 +22,27 @@ class Enough(Exception):
     """Time is up, or another thread wants the work to end."""
 
 
-class Journal:
+class Journal(History):
     """The clock and the history of one fit; says when it is enough."""
 
-    def __init__(self, problem: KernelProblem, stop: Stop) -> None:
-        self._stop, self._problem = stop, problem
-        self.most_epochs = stop.max_epochs
-        self.tol = stop.tol * problem.at_zero
-        self.lines: list[tuple[float, int, float, float]] = []
-        self.converged = False
-        self.bound, self._known = 0.0, problem.zero_value  # no loss is negative; an objective that is reached
+    def __init__(self, problem: KernelProblem, run: Run) -> None:
+        super().__init__(run, run.tol * problem.at_zero, problem.zero_value)
+        self._problem = problem
+        self.most_epochs = run.max_epochs
         self.rounding = 0.0  # of float32 kernel values
         self.point: Point | None = None  # of the last line, with its certificate
         self.found: Certificate | None = None
         self._coarse = False  # whether that comes from float32 kernel values
         self.error: BaseException | None = None
-        self._told = self.seconds()  # when somebody was told something
+        self._told = self.run.seconds()  # when somebody was told something
         problem.matrix.poll = self.poll
 
     def poll(self) -> None:
         """Between pieces of work: stop if it is time to, and tell those who listen that there still is somebody."""
-        if self._stop.report is not None and self.seconds() - self._told > _SILENCE and self._tell():
+        if self.run.report is not None and self.run.seconds() - self._told > _SILENCE and self._tell():
             raise Enough
-        late = self._stop.max_time is not None and self.seconds() >= self._stop.max_time
-        if late or self._stop.halt[0]:
+        if self.run.is_over():
             raise Enough
-
-    def seconds(self) -> float:
-        return time.perf_counter() - self._stop.began
-
-    def seconds_left(self) -> float:
-        return np.inf if self._stop.max_time is None else self._stop.max_time - self.seconds()
-
-    def watch(self) -> _core.Watch:
-        """For native work; it tells of signals and does not report."""
-        give_up = np.inf if self._stop.max_time is None else self._stop.max_time
-        return _core.Watch(
-            started=self.seconds(),
-            give_up=give_up,
-            polls_signals=get_ident() == main_thread().ident,
-            stop=self._stop.halt,
-            report=None,
-        )
 
     def note(self, steps: int, point: Point, found: Certificate) -> bool:
         """Write a line about a point, which becomes the model, and tell whoever listens. True when it is good enough,
@@ -78,22 +56,16 @@ class Journal:
         self._believe(found)
         bound = self.bound - found.above if self._problem.matrix.psd else np.nan
         measure = found.objective - bound if self._problem.matrix.psd else found.disagreement
-        if self.lines and self.lines[-1][1] == steps:
-            self.lines.pop()
-        self.lines.append((self.seconds(), steps, found.objective, bound))
+        self.write(steps, found.objective, bound, measure)
         self.point, self.found, self._coarse = point, found, self._problem.matrix.is_coarse
-        self.converged = bool(measure <= self.tol)
 
     def _believe(self, found: Certificate) -> None:
         """The best bound so far. One above an objective that is known, that of zero to begin with, proves nothing but
         that the kernel is no inner product.
         """
-        if np.isfinite(found.objective + found.above):
-            self._known = min(self._known, found.objective + found.above)
-        low, most = found.dual - found.below, self._known * (1 + _SLACK[self._problem.matrix.is_coarse])
-        if self.bound < low <= most:
-            self.bound = low
-        if self.bound > most:
+        slack = _SLACK[self._problem.matrix.is_coarse]
+        self.believe(found.objective + found.above, found.dual - found.below, slack)
+        if self.bound > self.known * (1 + slack):
             self.bound = 0.0
 
     def _at_the_floor(self, found: Certificate) -> bool:
@@ -118,7 +90,7 @@ class Journal:
     def forget(self) -> None:
         """Nothing is proven, except that no loss is negative, and nothing known but f(0)."""
         self._lower(0.0)
-        self._known, self.converged = self._problem.zero_value, False
+        self.known, self.converged = self._problem.zero_value, False
 
     def _lower(self, bound: float) -> None:
         self.bound = max(min(self.bound, bound), 0.0)
@@ -139,13 +111,13 @@ class Journal:
 
     def _tell(self) -> bool:
         """Whether the listener has had enough; what it raises is kept until the model is safe."""
-        if self._stop.report is None:
+        if self.run.report is None:
             return False
-        self._told = self.seconds()
+        self._told = self.run.seconds()
         # Until the first certificate: w = 0, and no loss is negative.
         _, steps, objective, dual = self.lines[-1] if self.lines else (0.0, 0, self._problem.at_zero, 0.0)
         try:
-            return bool(self._stop.report(self._told, steps, objective, dual, self.now))
+            return bool(self.run.report(self._told, steps, objective, dual, self.now))
         except BaseException as raised:
             self.error = raised
             raise Enough from None
@@ -154,17 +126,16 @@ class Journal:
         """The model of the last line: the coefficient of every row, and the bias."""
         return np.zeros(self._problem.matrix.m + 1) if self.point is None else _coefficients(self.point)
 
-    def fit(self, steps: tuple[int, float], memory: Memory | None, otherwise: Point) -> Fit:
+    def fit(self, steps: tuple[int, float], resume: Resume | None, otherwise: Point) -> Fit:
         """The model of the last line: what is handed back is what was certified, or `otherwise` if nothing was. steps:
         in all, and in epochs of this fit.
         """
         point = otherwise if self.point is None else self.point
-        history = np.array(self.lines, dtype=np.float64).reshape(-1, 4)
-        stopped = self.error is not None or bool(self._stop.halt[0])
+        stopped = self.error is not None or bool(self.run.halt[0])
         rounding = self.rounding + (self.found.rounding if self.found is not None else 0.0)
-        return Fit(
-            _coefficients(point), *steps, history, self.converged, stopped, self.error, memory, rounding=rounding
-        )
+        w = _coefficients(point)
+        resume = resume and replace(resume, w=w)
+        return Fit(w, *steps, self.array, self.converged, stopped, self.error, resume, rounding=rounding)
 
 
 def _coefficients(point: Point) -> Floats:

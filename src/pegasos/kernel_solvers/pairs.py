@@ -18,7 +18,7 @@ from ..estimators.pairs import pairs_of
 from ..kernels import Rows
 from ..problem.labels import Codes
 from ..problem.problem import Floats, Weights
-from ..solvers.base import Fit, Memory, Now, Report, Start, Stop
+from ..solvers.base import Fit, Now, Report, Resume, Run
 from .cache import Index
 from .matrix import KernelMatrix, no_poll
 from .problem import KernelProblem
@@ -127,9 +127,10 @@ class PairSolver:
 
     def __init__(self, solver: Any, problem: KernelProblem) -> None:
         self._solver, self._pairs = solver, pairs_of(problem.in_pairs)
+        self.depends_on_seed = getattr(solver, "depends_on_seed", False)
         self._classes = Classes(problem.matrix, problem.labels, problem.existing, problem.in_pairs)
 
-    def solve(self, problem: KernelProblem, stop: Stop, start: Start, seed: int) -> Fit:
+    def solve(self, problem: KernelProblem, run: Run, start: Resume, seed: int) -> Fit:
         pair, m = self._pairs[problem.positive], problem.matrix.m
         if not sum(len(self._classes.rows[k]) for k in pair):  # two classes without weight
             return Fit(np.zeros(m + 1), start.steps, 0.0, np.zeros((1, 4)), True)
@@ -137,16 +138,15 @@ class PairSolver:
         rows = matrix.index
         if getattr(self._solver, "k", 1) > len(rows):
             raise ValueError(f"k = {self._solver.k} rows per step, but there are only {len(rows)} rows of two classes.")
-        memory = start.memory
-        if memory is not None and memory.dual is not None:
-            memory = replace(memory, dual=memory.dual[rows])
-        stop = replace(stop, report=_spread_report(stop.report, rows, m))
-        fit: Fit = self._solver.solve(self._part(problem, matrix), stop, replace(start, memory=memory), seed)
+        if start.dual is not None:
+            start = replace(start, dual=start.dual[rows])
+        run = replace(run, report=_spread_report(run.report, rows, m))
+        fit: Fit = self._solver.solve(self._part(problem, matrix), run, start, seed)
         problem.matrix.evaluations += matrix.evaluations
         matrix.poll = no_poll  # it has a way to the matrix, whose memory would have to wait for the collector
         fit.w = np.append(_spread(fit.w[:-1], rows, m), fit.w[-1])
-        if fit.memory is not None:
-            fit.memory = _remembered(fit.memory, rows, m)
+        if fit.resume is not None and fit.resume.dual is not None:
+            fit.resume = replace(fit.resume, w=fit.w, dual=_spread(fit.resume.dual, rows, m))
         return fit
 
     def _part(self, problem: KernelProblem, matrix: PairMatrix) -> KernelProblem:
@@ -179,8 +179,3 @@ def _spread_report(report: Report | None, rows: Index, m: int) -> Report | None:
         return report(seconds, steps, objective, dual, lambda: np.append(_spread(w[:-1], rows, m), w[-1]))
 
     return spread
-
-
-def _remembered(memory: Memory, rows: Index, m: int) -> Memory:
-    assert memory.dual is not None
-    return replace(memory, dual=_spread(memory.dual, rows, m))

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from .. import _core, losses
+from .. import _core
 from ..problem.problem import Floats
-from ..solvers.base import Fit, Memory, Running, Start, Stop
+from ..solvers.base import Fit, Resume, Run
 from ..solvers.pegasos import Pegasos
 from ..solvers.pegasos_options import steps_late
 from .certificate import sampled
@@ -24,6 +24,7 @@ _RESERVE = 2.0  # times what the kernel values of a certificate should take: it 
 class KernelPegasos:
     """T steps of k rows. v_j is what row j has answered so far: w = sum_j v_j phi(x_j) / (lam t)."""
 
+    depends_on_seed = True
     each: float  # seconds for a kernel value of the last steps, all included
     noted: tuple[Point, ...]  # the points of the last certificate
     certified: tuple[int, Floats, float, tuple[Point, ...]] | None  # the state it is of
@@ -31,26 +32,26 @@ class KernelPegasos:
     def __init__(self, given: Pegasos) -> None:
         self.given, self.k = given, int(given.k)
 
-    def solve(self, problem: KernelProblem, stop: Stop, start: Start, seed: int) -> Fit:
-        journal = Journal(problem, stop)
+    def solve(self, problem: KernelProblem, run: Run, start: Resume, seed: int) -> Fit:
+        journal = Journal(problem, run)
         self.late = self._late(problem)
         self._resume(problem, start)
         try:
-            self._run(problem, stop, journal, seed, start.steps)
+            self._run(problem, run, journal, seed, start.steps)
             if self.given.T is None and journal.converged and not journal.bears(self._rounding(seed)):
                 journal.forget()
                 problem.matrix.sharpen()
                 if not self._note(problem, journal):  # there may be no step left
-                    self._run(problem, stop, journal, seed, start.steps)
+                    self._run(problem, run, journal, seed, start.steps)
         except Enough:
-            if journal.error is None and not stop.halt[0]:  # out of time
+            if journal.error is None and not run.halt[0]:  # out of time
                 self._back_to_certified(problem, journal)
         except KeyboardInterrupt as error:
             journal.error = error
         journal.close(lambda: self._rounding(seed))
         steps = (self.t, (self.t - start.steps) * self.k / problem.m)
         reached = Point(problem, self._dual(problem), np.zeros_like(self.v), self.b)  # before the first certificate
-        return journal.fit(steps, self._memory(problem, stop), reached)
+        return journal.fit(steps, self._left(problem, start) if run.remember else None, reached)
 
     def _back_to_certified(self, problem: KernelProblem, journal: Journal) -> None:
         """The model of the last certificate. Before the first one: zero, which has its certificate for free, unless a
@@ -78,28 +79,24 @@ class KernelPegasos:
         w = self.w(problem)
         return np.divide(w, problem.p, out=np.zeros_like(w), where=problem.p > 0)
 
-    def _resume(self, problem: KernelProblem, start: Start) -> None:
+    def _resume(self, problem: KernelProblem, start: Resume) -> None:
         self.t, self.b, self.v = start.steps, 0.0, np.zeros(problem.matrix.m)
         self.begun = self.t
         self.certified, self.noted, self.each = None, (), 0.0
-        memory = start.memory
-        if memory is not None and memory.dual is not None and self.t:
-            shares = memory.dual * problem.per_dual(memory.lam)
+        if start.dual is not None and self.t:
+            shares = start.dual * problem.per_dual(start.lam)
             self.v = shares * (problem.lam * (self.t + self.late))
-            self.b = memory.running.b if memory.running is not None else 0.0
+            self.b = start.left_by("kernel pegasos").get("b", 0.0)
 
-    def _memory(self, problem: KernelProblem, stop: Stop) -> Memory | None:
-        if not stop.remember:
-            return None
+    def _left(self, problem: KernelProblem, start: Resume) -> Resume:
         unit = np.broadcast_to(problem.per_dual(problem.lam), self.v.shape)
         dual = np.divide(self.w(problem), unit, out=np.zeros_like(self.v), where=unit > 0)
-        none = np.empty(0)
-        return Memory(dual, problem.lam, Running(none, 1.0, 0, self.b, none, 0.0, 0, none))
+        return Resume(start.w, self.t, dual, problem.lam, {"b": self.b}, "kernel pegasos")
 
-    def _run(self, problem: KernelProblem, stop: Stop, journal: Journal, seed: int, begun: int) -> None:
+    def _run(self, problem: KernelProblem, run: Run, journal: Journal, seed: int, begun: int) -> None:
         epoch = problem.m / self.k
         T = self.given.T
-        last = begun + (T if T is not None else math.ceil(min(stop.max_epochs * epoch, 2**62)))
+        last = begun + (T if T is not None else math.ceil(min(run.max_epochs * epoch, 2**62)))
         epochs = 1.0
         if self.t == last:  # max_epochs=0 asks what the start is worth
             self._note(problem, journal)
@@ -126,7 +123,7 @@ class KernelPegasos:
             journal.poll()
             if not self._leaves_time(problem, journal):
                 return
-            began, before = journal.seconds(), problem.matrix.evaluations
+            began, before = journal.run.seconds(), problem.matrix.evaluations
             count = min(many, until - self.t) * self.k
             rows = _core.picks(
                 sampling, seed, problem.m, self.t * self.k, count, problem.weights.listed, problem.weights.s, self.k
@@ -137,14 +134,14 @@ class KernelPegasos:
             v = problem.some(rows).pegasos(K, problem.offset, share[rows], sums, options)
             np.add.at(self.v, rows, v)
             self.t, self.b = options.t, options.b
-            self.each = (journal.seconds() - began) / (problem.matrix.evaluations - before)
+            self.each = (journal.run.seconds() - began) / (problem.matrix.evaluations - before)
 
     def _leaves_time(self, problem: KernelProblem, journal: Journal) -> bool:
         """Whether after a few more steps there is still time for a certificate."""
         support = np.flatnonzero(self.v)
         new = len(support) - int(problem.matrix.cache.knows(support).sum())
         values = float(problem.matrix.m) * (new + _PICKS)
-        return bool(journal.seconds_left() > _RESERVE * values * self.each)
+        return bool(journal.run.seconds_left() > _RESERVE * values * self.each)
 
     def _note(self, problem: KernelProblem, journal: Journal, note: Callable[..., Any] | None = None) -> bool:
         """f of w, and the dual value of its coefficients, clipped to what is feasible."""
@@ -162,7 +159,7 @@ class KernelPegasos:
     @staticmethod
     def _late(problem: KernelProblem) -> float:
         """Step 1 takes w to slope / lam: with an unbounded slope steps begin at 1 + L R^2 / lam."""
-        loss = losses.NAMED[problem.loss]
+        loss = problem.loss
         if loss.bounded_slope:
             return 0.0
         reach = float(problem.matrix.diagonal.max()) + float(problem.bias != "none")

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import _core, losses
+from .. import _core
 from ..estimators.pairs import pairs_of
 from ..problem.problem import Floats, Problem, Weights
 from .cache import Index
@@ -27,6 +27,8 @@ class KernelProblem(Problem):
     scale: float = 1.0  # of all p; above 1 where a sample stands for all rows
     in_pairs: int = 0  # the number of classes where each is fitted against each other one, not against the rest
 
+    is_linear = False
+
     @cached_property
     def y(self) -> Floats:
         """Numbers, or 1 for class `positive` and -1 for the others."""
@@ -36,11 +38,11 @@ class KernelProblem(Problem):
 
     @cached_property
     def labelled(self) -> _core.Labelled:
-        return _core.Labelled(self.loss, self.parameter, self.y)
+        return _core.Labelled(self.loss.name, self.loss.number, self.y)
 
     def some(self, chosen: Index) -> _core.Labelled:
         """Loss and labels of some rows."""
-        return _core.Labelled(self.loss, self.parameter, self.y[chosen])
+        return _core.Labelled(self.loss.name, self.loss.number, self.y[chosen])
 
     @cached_property
     def p(self) -> Floats:
@@ -76,7 +78,7 @@ class KernelProblem(Problem):
     @property
     def is_piecewise_linear(self) -> bool:
         """Whether the slope of the loss jumps, and does nothing else."""
-        return bool(np.isinf(losses.NAMED[self.loss].smoothness))
+        return self.loss.piecewise_linear
 
     @property
     def offset(self) -> float:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .. import _core
-from ..solvers.base import Stop
+from ..solvers.base import Run
 from .auto import KernelAscent
 from .block import Block
 from .cache import Index
@@ -25,13 +25,13 @@ class KernelSDCA(KernelAscent):
     def __init__(self, sampling: str, shrinking: bool) -> None:
         self.sampling, self.shrinking = sampling, shrinking
 
-    def _run(self, problem: KernelProblem, stop: Stop, journal: Journal, seed: int, steps: int) -> None:
+    def _run(self, problem: KernelProblem, run: Run, journal: Journal, seed: int, steps: int) -> None:
         epoch, slack = 0, np.inf
-        while not self._note(journal, steps) and self.visits < stop.max_epochs * problem.m:
+        while not self._note(journal, steps) and self.visits < run.max_epochs * problem.m:
             order = self._order(problem, seed, epoch, slack)
             before = self.point.a
             for i in range(0, len(order), _ROWS):
-                if self.visits >= stop.max_epochs * problem.m:
+                if self.visits >= run.max_epochs * problem.m:
                     break
                 self._visit(problem, journal, order[i : i + _ROWS])
             if len(order) == problem.m and np.array_equal(before, self.point.a):

@@ -1,4 +1,4 @@
-"""The costs of a joint loss, checked, and what follows from them and the shares of the classes."""
+"""The loss of a classifier, with what each wrong answer costs where it takes costs."""
 
 from __future__ import annotations
 
@@ -8,25 +8,29 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import losses
+from .named import spec_of
+from .spec import LossSpec
 
 Floats = NDArray[np.float64]
 
-_AT_ONCE = 64  # classes: between them Ctrl-C is heard
 
-
-def costs_of(estimator: Any, classes: NDArray[Any]) -> Floats | None:
-    """What each answer costs, for the losses that train all classes together; None for the others."""
-    given, loss, bias = estimator.costs, estimator.loss, estimator.bias
-    if given is not None and loss != "multiclass_hinge":
-        raise ValueError(f"costs are for loss='multiclass_hinge'; with loss={loss!r} set costs=None.")
-    if not isinstance(loss, str) or loss not in losses.JOINT:
-        return None
+def loss_of_classes(estimator: Any, classes: NDArray[Any]) -> LossSpec:
+    """The loss of an estimator with `loss`, `costs` and `bias`, for these classes."""
+    given, loss, bias = estimator.costs, spec_of(estimator.loss), estimator.bias
+    if given is not None and "costs" not in loss.takes:
+        raise ValueError(f"costs are for loss='multiclass_hinge'; with loss={loss} set costs=None.")
+    if not loss.joint:
+        return loss.bound()
     if bias not in ("regularized", "free", "none"):
         raise ValueError(
-            f"bias={bias!r} is for one vector of weights; with loss={loss!r}, which has one a class, use "
+            f"bias={bias!r} is for one vector of weights; with loss={loss}, which has one a class, use "
             "bias='regularized', 'free' or 'none'."
         )
+    costs = _costs_of(given, classes) if "costs" in loss.takes else None
+    return loss.bound(n_classes=len(classes), costs=costs)
+
+
+def _costs_of(given: Any, classes: NDArray[Any]) -> Floats:
     if given is None:
         return 1.0 - np.eye(len(classes))
     if isinstance(given, Mapping):
@@ -83,28 +87,3 @@ def _checked(given: Any, n_classes: int) -> Floats:
         y = wrong[0]
         raise ValueError(f"costs[{y}, {y}] = {costs[y, y]:g} must be 0: the right answer costs nothing.")
     return costs
-
-
-def joint_value_at_zero(loss: str, costs: Floats, shares: Floats) -> float:
-    """The mean loss of the zero model."""
-    return float(losses.JOINT[loss].at_zero(costs) @ shares)
-
-
-def good_joint_constant(loss: str, costs: Floats, shares: Floats) -> float:
-    """The mean loss of constant scores: the best of all for "multinomial", the entropy of the classes.
-
-    For the hinge the best of a few, which is the best of all where every mistake costs the same: all scores alike, or
-    one class ahead by what its own mistakes cost. The best of all would be a linear program of K^2 lines.
-    """
-    if loss == "multinomial":
-        return float(-shares[shares > 0] @ np.log(shares[shares > 0]))
-    most = costs.max(axis=1)
-    best = float(shares @ most)
-    if (costs == most[0]).sum() == costs.size - len(costs):  # every mistake costs the same: the largest class is best
-        return min(best, 2 * float(most[0]) * float(1 - shares.max()))
-    for first in range(0, len(costs), _AT_ONCE):
-        ahead = np.arange(first, min(first + _AT_ONCE, len(costs)))
-        values = np.maximum(costs[:, ahead] + most[ahead], most[:, None])
-        values[ahead, ahead - first] = 0.0  # of its own rows none is a mistake
-        best = min(best, float((shares @ values).min()))
-    return best

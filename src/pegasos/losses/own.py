@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..rules import Number, OrNone
+from .spec import LossSpec
 
 Floats = NDArray[np.float64]
 
@@ -60,6 +62,19 @@ class Loss:
     def slope(self, scores: Floats, y: Floats) -> Floats:
         """The derivative of each row's loss with respect to its score; any sub-gradient where there is none."""
         raise NotImplementedError(f"{type(self).__name__} needs a method slope(scores, y).")
+
+
+def spec_of_own(loss: Loss) -> LossSpec:
+    """What solvers may know of it. A slope whose smoothness is not said counts as bounded."""
+    return LossSpec(
+        name=type(loss).__name__,
+        value=partial(call, loss, "value"),
+        slope=partial(call, loss, "slope"),
+        conjugate=None if loss.conjugate is None else partial(call, loss, "conjugate"),
+        smoothness=np.inf if loss.smoothness is None else loss.smoothness,
+        bounded_slope=loss.smoothness is None,
+        own=loss,
+    )
 
 
 def call(loss: Loss, method: str, x: Floats, y: Floats) -> Floats:

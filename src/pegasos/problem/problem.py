@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import _core, losses
-from ..losses.costs import good_joint_constant, joint_value_at_zero
-from ..losses.own import Loss, call
+from .. import _core
+from ..losses.joint import good_joint_constant, joint_value_at_zero
+from ..losses.spec import LossSpec
+from .data import Data, InMemory, largest_norm2
 from .weights import Weights as Weights
 
 Floats = NDArray[np.float64]
@@ -25,16 +26,28 @@ class Problem:
     holds one vector a class.
     """
 
-    rows: _core.Rows
+    data: Data
     labels: NDArray[Any]  # int32 class codes, or the float64 numbers of a regression
     weights: Weights
     lam: float
-    loss: Any  # a name, or a Loss of the user's own
+    loss: LossSpec  # with its parameters
     bias: str
     positive: int = 1
-    parameter: float = 0.0  # of the loss
-    costs: Floats | None = None  # of a joint loss: (n_classes, n_classes), read by multiclass_hinge
     centre: float = 0.0  # already taken from the numbers of a regression; models have it in their bias
+
+    is_linear = True  # w is a vector over features
+
+    @property
+    def rows(self) -> _core.Rows:
+        """As native solvers read them."""
+        native = getattr(self.data, "native", None)
+        if native is None:
+            raise ValueError(
+                f"this solver reads rows in memory, and these live in {self.data.place}. Use a solver that reads "
+                "blocks of rows, or load them into an array."
+            )
+        rows: _core.Rows = native()
+        return rows
 
     @property
     def m(self) -> int:
@@ -43,7 +56,7 @@ class Problem:
     @property
     def width(self) -> int:
         """Scores, and dual variables, of a row."""
-        return 1 if self.costs is None else len(self.costs)
+        return self.loss.width
 
     @property
     def n_weights(self) -> int:
@@ -51,11 +64,11 @@ class Problem:
 
     @property
     def n_duals(self) -> int:
-        return int(self.rows.shape[0]) * self.width
+        return self.data.shape[0] * self.width
 
     def models(self, weights: list[Floats]) -> Floats:
         """One model a line, the bias last. A joint loss has one vector, the classes of a feature side by side."""
-        if self.costs is not None:
+        if self.loss.joint:
             return weights[0].reshape(self.dim, self.width).T
         models = np.stack(weights)
         models[:, -1] += self.centre
@@ -63,7 +76,7 @@ class Problem:
 
     def vectors(self, models: Floats) -> list[Floats]:
         """The inverse of `models`."""
-        return list(models) if self.costs is None else [np.ascontiguousarray(models.T).ravel()]
+        return list(models) if not self.loss.joint else [np.ascontiguousarray(models.T).ravel()]
 
     def per_dual(self, lam: float) -> Floats | float:
         """What a dual variable of 1 contributes to w, per unit of the row."""
@@ -78,7 +91,7 @@ class Problem:
     @property
     def dim(self) -> int:
         """Features and one more, for the bias."""
-        return int(self.rows.shape[1]) + 1
+        return self.data.shape[1] + 1
 
     @property
     def is_regression(self) -> bool:
@@ -87,28 +100,45 @@ class Problem:
     @cached_property
     def at_zero(self) -> float:
         """The yardstick of tol: f(0), or in regression the mean loss of the best constant, if a constant is allowed."""
-        if isinstance(self.loss, Loss):
-            values = call(self.loss, "value", np.zeros(self.rows.shape[0]), self.numbers())
+        if not self.loss.has_native_twin:
+            values = self.loss.value(np.zeros(self.data.shape[0]), self.numbers())
             return float(np.average(values, weights=self.weights.s))
-        if self.costs is not None:
-            return joint_value_at_zero(self.loss, self.costs, self.class_shares())
+        if self.loss.joint:
+            return joint_value_at_zero(self.loss, self.class_shares())
         if not self.is_regression:
-            return float(losses.CLASSIFICATION[self.loss].value(np.zeros(1), np.ones(1))[0])
-        zero: float = self.native().objective(np.zeros(self.dim))
-        constant: float = zero if self.bias == "none" else self.native().best_constant()
+            return float(self.loss.value(np.zeros(1), np.ones(1))[0])
+        zero = self._zero_of_numbers()
+        constant: float = zero if self.bias == "none" else self._labelled().native().best_constant()
         return constant or zero
+
+    @cached_property
+    def zero_value(self) -> float:
+        """f(0). `at_zero` may be that of a constant."""
+        if not self.is_regression or not self.loss.has_native_twin:
+            return self.at_zero
+        return self._zero_of_numbers()
+
+    def _zero_of_numbers(self) -> float:
+        labelled = self._labelled()
+        return float(labelled.native().objective(np.zeros(labelled.dim)))
 
     def best_constants(self) -> Floats:
         """The mean loss of the best constant score, for each class against the rest; one number for two classes."""
-        if isinstance(self.loss, Loss):
+        if not self.loss.has_native_twin:
             return np.array([self.at_zero])
-        if self.costs is not None:
-            return np.array([good_joint_constant(self.loss, self.costs, self.class_shares())])
+        if self.loss.joint:
+            return np.array([good_joint_constant(self.loss, self.class_shares())])
         if self.is_regression:
-            return np.array([self.native().best_constant()])
+            return np.array([self._labelled().native().best_constant()])
         n_classes = int(self.labels.max()) + 1
         each = [1] if n_classes <= 2 else range(n_classes)
-        return np.array([replace(self, positive=k).native().best_constant() for k in each])
+        return np.array([replace(self._labelled(), positive=k).native().best_constant() for k in each])
+
+    def _labelled(self) -> Problem:
+        """The same, or with rows of zeros where rows are not in memory: for what depends on the labels alone."""
+        if hasattr(self.data, "native"):
+            return self
+        return replace(self, data=InMemory(np.zeros((self.data.shape[0], 1))))
 
     def class_shares(self) -> Floats:
         """The part of the weight that each class has."""
@@ -118,7 +148,65 @@ class Problem:
         """The labels as losses of one score read them."""
         return self.labels if self.is_regression else np.where(self.labels == self.positive, 1.0, -1.0)
 
+    def targets(self) -> NDArray[Any]:
+        """The labels as the loss reads them."""
+        return self.labels if self.loss.joint else self.numbers()
+
+    def shares(self) -> Floats:
+        """s_i / sum_i s_i."""
+        n_rows = self.data.shape[0]
+        return np.full(n_rows, 1.0 / n_rows) if self.weights.s is None else self.weights.s / self.weights.total
+
+    def scores(self, w: Floats) -> Floats:
+        """<w, x_i> + b of every row; with one column a class where the loss is joint."""
+        W = w.reshape(self.dim, self.width)
+        if hasattr(self.data, "native"):
+            each: Floats = _core.scores(self.rows, np.ascontiguousarray(W.T))
+        else:
+            each = np.empty((self.data.shape[0], self.width))
+            for some, X in self.data.blocks():
+                each[some] = X @ W[:-1] + W[-1]
+        return each if self.loss.joint else each[:, 0]
+
+    def combine(self, a: Floats) -> Floats:
+        """sum_i a_i x_i in the shape of w; in the place of the bias the sum of a, or zero where there is no bias."""
+        A = a.reshape(-1, self.width)
+        total = np.zeros((self.width, self.dim))
+        has_bias = float(self.bias != "none")
+        if hasattr(self.data, "native"):
+            every = np.arange(len(A))
+            for column, sums in zip(np.ascontiguousarray(A.T), total, strict=True):
+                _core.batch_add(self.rows, has_bias, every, column, sums)
+        else:
+            for some, X in self.data.blocks():
+                total[:, :-1] += (X.T @ A[some]).T
+            total[:, -1] = has_bias * A.sum(axis=0)
+        return np.ascontiguousarray(total.T).ravel()
+
+    def objective(self, w: Floats) -> float:
+        """f(w), summed by NumPy."""
+        penalised = w[: -self.width] if self.free_bias else w
+        losses = self.loss.value(self.scores(w), self.targets())
+        return self.lam / 2 * float(penalised @ penalised) + float(self.shares() @ losses)
+
+    def gradient(self, w: Floats) -> Floats:
+        """Of f at w; any sub-gradient where there are several."""
+        slopes = self.loss.slope(self.scores(w), self.targets())
+        penalised = w.copy()
+        if self.free_bias:
+            penalised[-self.width :] = 0.0
+        return self.lam * penalised + self.combine((self.shares() * slopes.T).T)
+
+    def largest_norm2(self) -> float:
+        """The largest squared length of a row, without the constant feature."""
+        return largest_norm2(self.data)
+
     def native(self) -> _core.Problem:
+        """As native code reads it; made once."""
+        return self._native
+
+    @cached_property
+    def _native(self) -> _core.Problem:
         return _core.Problem(
             self.rows,
             bias=float(self.bias == "regularized"),
@@ -130,9 +218,10 @@ class Problem:
             listed=self.weights.listed,
             total=self.weights.total,
             lam=self.lam,
-            loss=self.loss,
-            parameter=self.parameter,
-            costs=self.costs,
+            loss=self.loss.name,
+            parameter=self.loss.number,
+            classes=self.loss.width if self.loss.joint else 0,
+            costs=self.loss.parameters.get("costs"),
         )
 
     @property
@@ -142,6 +231,8 @@ class Problem:
 
     def check_scale(self) -> None:
         """Refuse rows so long that w itself could overflow: ||w|| <= R / lam times the largest share of a row."""
+        if not hasattr(self.data, "native"):
+            return  # that would be a pass; weights that overflow are refused at the end
         with np.errstate(over="ignore"):
             reach = np.float64(self.largest_share) ** 2 / self.lam
             if np.isfinite(self.rows.norm2_bound * reach):

@@ -10,10 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import assert_all_finite
 
-from .. import _core, losses
 from ..caller import user_level
-from ..losses.own import Loss
-from ..solvers.base import Fit, Stop
+from ..solvers.base import Fit, Run
+from ..solvers.history import History
 from .problem import Floats, Problem
 
 _FAR = 10  # times the loss of the best constant at zero: numbers far from it, for their spread
@@ -46,18 +45,18 @@ def minus(y: Floats, centre: float) -> Floats:
 
 def check_targets(problem: Problem) -> None:
     """Refuse numbers so large that losses overflow; the zero model has the largest that a fit should ever see."""
-    if isinstance(problem.loss, Loss):
+    if not problem.loss.has_native_twin:
         return  # its own values are looked at wherever it is called
     y, s = problem.labels, problem.weights.s
     with np.errstate(over="ignore", invalid="ignore"):
         zeros = np.zeros_like(y)
-        each = losses.REGRESSION[problem.loss].value(zeros, y, problem.parameter)
+        each = problem.loss.value(zeros, y)
         if np.isfinite(each.sum() if s is None else each[s > 0] @ s[s > 0]):
             return
     row = int(np.argmax(np.abs(y) if s is None else np.where(s > 0, np.abs(y), 0.0)))
     raise ValueError(
         f"y is too large in row {row}: with numbers like {y[row] + problem.centre:.3g} the loss "
-        f"{problem.loss!r} overflows. Scale y down, e.g. with TransformedTargetRegressor and a StandardScaler."
+        f"{problem.loss} overflows. Scale y down, e.g. with TransformedTargetRegressor and a StandardScaler."
     )
 
 
@@ -65,10 +64,10 @@ def warn_far_from_zero(problem: Problem, least: float) -> None:
     """Say so where a mere constant beats any model, all of which cost `least` at least, because its bias is penalised,
     or by default not there, and y far from zero.
     """
-    if problem.free_bias or isinstance(problem.loss, Loss) or not np.isfinite(least):
+    if problem.free_bias or not problem.loss.has_native_twin or not np.isfinite(least):
         return
-    constant = problem.native().best_constant()
-    values = losses.REGRESSION[problem.loss].value(np.zeros_like(problem.labels), problem.labels, problem.parameter)
+    constant = float(problem.best_constants()[0])
+    values = problem.loss.value(np.zeros_like(problem.labels), problem.labels)
     zero = float(np.average(values, weights=problem.weights.s))
     if zero <= _FAR * constant or least <= 2 * constant + zero / 10:
         return
@@ -81,7 +80,7 @@ def warn_far_from_zero(problem: Problem, least: float) -> None:
     )
 
 
-def with_rounded_bias(problem: Problem, fit: Fit, stop: Stop) -> Fit:
+def with_rounded_bias(problem: Problem, fit: Fit, run: Run) -> Fit:
     """The fit with the bias that is left of it in centre + b, which rounds, and the objective of that.
 
     Far from zero the digits of b that are lost may matter.
@@ -91,18 +90,15 @@ def with_rounded_bias(problem: Problem, fit: Fit, stop: Stop) -> Fit:
         return fit
     w = fit.w.copy()
     w[-1] = b
-    memory = fit.memory
-    if memory is not None and memory.running is not None:
-        memory = replace(memory, running=replace(memory.running, out=w.copy()))
-    fit = replace(fit, w=w, memory=memory)
+    fit = replace(fit, w=w, resume=fit.resume and fit.resume.beside(w))
     if not len(fit.history):
         return fit
-    scores = _core.scores(problem.rows, w[None, :])[:, 0]
-    values = losses.REGRESSION[problem.loss].value(scores, problem.labels, problem.parameter)
+    scores = problem.scores(w)
+    values = problem.loss.value(scores, problem.labels)
     f = problem.lam / 2 * float(w[:-1] @ w[:-1]) + float(np.average(values, weights=problem.weights.s))
     if abs(f - fit.objective) <= 1e-13 * abs(f):  # the order of the sum alone does as much
         return fit
-    history = fit.history.copy()
-    history[-1, 2:] = f, min(f, fit.dual_objective)
-    enough = stop.tol * problem.at_zero
-    return replace(fit, history=history, converged=bool(history[-1, 2] - history[-1, 3] <= enough))
+    history = History(run, run.tol * problem.at_zero, lines=fit.history)
+    dual = min(f, fit.dual_objective)
+    history.write(int(fit.history[-1, 1]), f, dual, f - dual)
+    return replace(fit, history=history.array, converged=history.converged)

@@ -4,18 +4,32 @@ from __future__ import annotations
 
 from typing import Any
 
-from .dual import SDCA, Auto, DualSolver
+from .base import Solver
+from .dual import SDCA, Auto
+from .iterative import IterativeSolver
 from .pegasos import Pegasos
 
-__all__ = ["SDCA", "Auto", "Pegasos", "solver_of"]
+__all__ = ["SDCA", "Auto", "IterativeSolver", "Pegasos", "Solver", "solver_of"]
 
-NAMED = {"pegasos": Pegasos, "sdca": SDCA, "auto": Auto}
+NAMED: dict[str, type[Any]] = {"pegasos": Pegasos, "sdca": SDCA, "auto": Auto}
 
 
-def solver_of(solver: Any) -> Any:
-    """The solver object behind the `solver` parameter."""
-    if isinstance(solver, (Pegasos, DualSolver)):
-        return solver
+def solver_of(solver: Any) -> Solver:
+    """The solver object behind the `solver` parameter: any that can check and solve."""
     if isinstance(solver, str) and solver in NAMED:
-        return NAMED[solver]()
-    raise ValueError(f"solver must be 'auto', 'sdca', 'pegasos', or an Auto, SDCA or Pegasos object, got {solver!r}.")
+        named: Solver = NAMED[solver]()
+        return named
+    known = "solver must be 'auto', 'sdca', 'pegasos', or an Auto, SDCA or Pegasos object"
+    if isinstance(solver, type) and _can_solve(solver):
+        raise ValueError(f"{known}, not a class: use solver={solver.__name__}().")
+    if isinstance(solver, type) or not _can_solve(solver):
+        raise ValueError(
+            f"{known}, or an object of your own with check(problem, run) and solve(problem, run, start, seed), got "
+            f"{solver!r}."
+        )
+    own: Solver = solver
+    return own
+
+
+def _can_solve(solver: Any) -> bool:
+    return all(callable(getattr(solver, name, None)) for name in ("check", "solve"))

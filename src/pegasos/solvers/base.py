@@ -1,7 +1,7 @@
 """The one road every fit walks: a Problem goes in, a Fit comes out.
 
-A Problem says what is to be minimised, a Stop when it is good enough, a Start where to go on from. The method, with
-its k, T and sampling, belongs to the solver.
+A Problem says what is to be minimised, a Run when it is good enough and who listens, a Resume where to go on from. The
+method, with its k, T and sampling, belongs to the solver.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from numpy.typing import NDArray
 
 from .. import _core
 from ..problem.problem import Floats, Problem
-from .resume import Memory as Memory
-from .resume import Running as Running
-from .resume import Start as Start
+from .resume import Resume as Resume
 
 Now = Callable[[], Floats]  # the weights of this moment
 Report = Callable[[float, int, float, float, Now], Any]
 
 
 @dataclass(frozen=True)
-class Stop:
-    """When to stop: the first reached of tol, max_epochs and max_time; `halt` from other threads at any time."""
+class Run:
+    """When to stop: the first reached of tol, max_epochs and max_time; `halt` from other threads at any time. Who hears
+    of it, how many threads there are, and whether what a warm start needs is handed back.
+    """
 
     tol: float
     max_epochs: float
@@ -37,18 +37,33 @@ class Stop:
     halt: NDArray[np.uint8] = field(default_factory=lambda: np.zeros(1, np.uint8))
     report: Report | None = None
     threads: int = 1
-    remember: bool = False  # hand back what a warm start needs
+    remember: bool = False
 
-    def watch(self, now: Now) -> _core.Watch:
-        """For native work; now: what `report` is told besides the numbers."""
-        report = self.report
+    def seconds(self) -> float:
+        """Since the fit began."""
+        return time.perf_counter() - self.began
+
+    def seconds_left(self) -> float:
+        return np.inf if self.max_time is None else self.max_time - self.seconds()
+
+    def is_over(self) -> bool:
+        """Whether time is up, or another thread has asked to stop."""
+        return bool(self.halt[0]) or (self.max_time is not None and self.seconds_left() <= 0)
+
+    def watch(self, now: Now | None = None) -> _core.Watch:
+        """For native work. now: what `report` is told besides the numbers; without it nobody is told."""
         return _core.Watch(
-            started=time.perf_counter() - self.began,
+            started=self.seconds(),
             give_up=np.inf if self.max_time is None else self.max_time,
             polls_signals=get_ident() == main_thread().ident,
             stop=self.halt,
-            report=None if report is None else lambda seconds, steps, f, dual: report(seconds, steps, f, dual, now),
+            report=None if self.report is None or now is None else _told(self.report, now),
         )
+
+
+def _told(report: Report, now: Now) -> Callable[[float, int, float, float], Any]:
+    """`report` as native code calls it."""
+    return lambda seconds, steps, objective, dual: report(seconds, steps, objective, dual, now)
 
 
 @dataclass
@@ -62,7 +77,7 @@ class Fit:
     converged: bool
     interrupted: bool = False
     error: BaseException | None = None
-    memory: Memory | None = None
+    resume: Resume | None = None
     operations: float = np.nan  # counted, where a solver does
     rounding: float = 0.0  # what it may have done to the gap, which counts it
 
@@ -78,6 +93,8 @@ class Fit:
 class Solver(Protocol):
     """The method: what a solver object must be able to do."""
 
-    def check(self, problem: Problem, stop: Stop) -> None: ...
+    def check(self, problem: Problem, run: Run) -> None:
+        """Refuse what cannot work, before anything runs."""
 
-    def solve(self, problem: Problem, stop: Stop, start: Start, seed: int) -> Fit: ...
+    def solve(self, problem: Problem, run: Run, start: Resume, seed: int) -> Fit:
+        """Minimise from where `start` is."""

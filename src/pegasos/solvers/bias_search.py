@@ -6,42 +6,40 @@ says on which side the minimum lies: the search steps outwards, doubling, until 
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 
-from .. import _core, losses
+from .. import _core
 from ..problem.problem import Problem
-from .base import Fit, Stop
+from .base import Fit, Run
+from .history import History
 
 _MOST_HALVINGS = 30
 
 
-def search_bias(at_bias: Callable[[Stop, float], Fit], problem: Problem, stop: Stop, T: int | None, done: int) -> Fit:
+def search_bias(at_bias: Callable[[Run, float], Fit], problem: Problem, run: Run, T: int | None, done: int) -> Fit:
     """The best of the solutions tried, after `done` steps in earlier calls.
 
     Each trial takes T steps, or an eighth of max_epochs; together they take no more than max_epochs.
     """
     best: Fit | None = None
-    lines: list[np.ndarray] = []
-    steps, epochs, dual, width = done, 0.0, 0.0, 1.0
+    history = History(run, run.tol * problem.at_zero, problem.zero_value)
+    history.bound = -np.inf  # those of the trials have the rounding of their objectives taken off, as zero would not
+    steps, epochs, width = done, 0.0, 1.0
     low, high, b = -np.inf, np.inf, 0.0
     for _ in range(_MOST_HALVINGS):
-        left = stop.max_epochs - epochs
-        if T is None and left <= 0:
+        left = run.max_epochs - epochs
+        if T is None and left <= 0 and best is not None:
             break
-        fit = at_bias(stop if T is not None else replace(stop, max_epochs=min(left, max(1.0, stop.max_epochs / 8))), b)
-        mine = fit.history[-1:].copy()  # of the w that this trial hands back
-        mine[:, 1] += steps
-        steps, epochs = steps + fit.steps, epochs + fit.epochs
-        if len(mine):
-            dual = max(dual, float(mine[-1, 3]))
-        lines.append(mine)
+        fit = at_bias(run if T is not None else replace(run, max_epochs=min(left, max(1.0, run.max_epochs / 8))), b)
         if best is None or not best.objective <= fit.objective:
             best = fit
-        if fit.interrupted or best.objective - dual <= stop.tol * problem.at_zero or _out_of_time(stop):
+        if len(fit.history):
+            history.add(steps + int(fit.history[-1, 1]), best.objective, fit.dual_objective)
+        steps, epochs = steps + fit.steps, epochs + fit.epochs
+        if fit.interrupted or history.converged or run.is_over():
             break
         if _slope(problem, fit.w[:-1], b) < 0:  # the loss still falls to the right
             low = b
@@ -54,27 +52,19 @@ def search_bias(at_bias: Callable[[Stop, float], Fit], problem: Problem, stop: S
         if high - low < 1e-9 * (1.0 + abs(b)):
             break
     assert best is not None
-    history = np.concatenate(lines)
-    history[:, 2] = np.minimum.accumulate(history[:, 2])  # the best so far, as every line of history
-    history[:, 3] = np.minimum(np.maximum.accumulate(history[:, 3]), history[:, 2])
-    converged = len(history) > 0 and history[-1, 2] - history[-1, 3] <= stop.tol * problem.at_zero
     return replace(
         best,
         steps=steps,
         epochs=epochs,
-        history=history,
-        converged=bool(converged),
+        history=history.array,
+        converged=history.converged,
         interrupted=fit.interrupted,
         error=fit.error,
     )
 
 
-def _out_of_time(stop: Stop) -> bool:
-    return stop.max_time is not None and time.perf_counter() - stop.began >= stop.max_time
-
-
 def _slope(problem: Problem, w: np.ndarray, b: float) -> float:
     scores = _core.scores(problem.rows, np.append(w, b)[None, :])[:, 0]
     y = np.where(problem.labels == problem.positive, 1.0, -1.0)
-    slopes = losses.CLASSIFICATION[problem.loss].slope(scores, y)
+    slopes = problem.loss.slope(scores, y)
     return float(slopes.sum() if problem.weights.s is None else slopes @ problem.weights.s)

@@ -8,10 +8,9 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from .. import _core
-from ..losses.own import Loss
 from ..problem.problem import Problem
 from ..rules import Flag, OneOf, Rule, check
-from .base import Fit, Memory, Start, Stop
+from .base import Fit, Resume, Run
 
 
 class DualSolver(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type hints
@@ -23,23 +22,22 @@ class DualSolver(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
     sampling: Literal["blocks", "permutation"] = "blocks"
     polish = False
 
-    def check(self, problem: Problem, stop: Stop) -> None:
+    def check(self, problem: Problem, run: Run) -> None:
         """Refuse what cannot work, before anything runs."""
         check(self._rules, self)
-        if isinstance(problem.loss, Loss):
+        if not problem.loss.has_native_twin:
             raise ValueError(
                 f"{type(self).__name__} climbs the dual of the built-in losses; a loss of your own needs "
                 "solver='pegasos' or a Pegasos object."
             )
-        if problem.bias in ("batch", "search") and problem.loss != "hinge":
-            raise ValueError(f"bias={problem.bias!r} is for the hinge; with loss={problem.loss!r} use bias='free'.")
+        if problem.bias in ("batch", "search") and problem.loss.name != "hinge":
+            raise ValueError(f"bias={problem.bias!r} is for the hinge; with loss={problem.loss} use bias='free'.")
         if problem.bias == "batch":
             raise ValueError("bias='batch' needs batches: use solver=Pegasos(k=...) with k > 1, or bias='free'.")
 
-    def solve(self, problem: Problem, stop: Stop, start: Start, seed: int) -> Fit:
+    def solve(self, problem: Problem, run: Run, start: Resume, seed: int) -> Fit:
         """Maximise the dual, from the dual variables in `start` where there are any."""
-        memory = start.memory
-        a = np.zeros(problem.n_duals) if memory is None or memory.dual is None else memory.dual.copy()
+        a = np.zeros(problem.n_duals) if start.dual is None else start.dual.copy()
         w = start.w.copy()  # what is handed back if there is no time for anything else
         options = _core.DualOptions()
         options.set_sampling(self.sampling)
@@ -50,22 +48,22 @@ class DualSolver(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         options.polish = bool(self.polish)
         options.or_zero = True
         # Auto chooses where it starts, SDCA goes on with all of alpha.
-        options.new_lam = self._pegasos_first and memory is not None and memory.lam != problem.lam
-        options.tol = stop.tol * problem.at_zero
-        options.max_epochs = min(stop.max_epochs, 1e18)
-        state = _core.Dual(a, w)
-        found = _core.dual_fit(problem.native(), options, state, stop.threads, stop.watch(w.copy))
+        options.new_lam = self._pegasos_first and start.lam == start.lam and start.lam != problem.lam
+        options.tol = run.tol * problem.at_zero
+        options.max_epochs = min(run.max_epochs, 1e18)
+        found = _core.dual_fit(problem.native(), options, a, w, run.threads, run.watch(w.copy))
+        steps = start.steps + found["visits"]
         return Fit(
             w=w,
-            steps=start.steps + state.visits,
-            epochs=state.visits / problem.m,
+            steps=steps,
+            epochs=found["visits"] / problem.m,
             history=found["history"],
             converged=found["converged"],
             interrupted=found["interrupted"],
             rounding=found["rounding"],
             error=found["error"],
-            memory=Memory(a, problem.lam) if stop.remember else None,
-            operations=state.operations,
+            resume=Resume(w, steps, a, problem.lam) if run.remember else None,
+            operations=found["operations"],
         )
 
     @property

@@ -1,50 +1,67 @@
-"""Several problems over the same rows: one for each class against the rest."""
+"""Several problems over the same rows: classes against the rest, values of lam, folds."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ..helpers import Look, Shared
 from ..problem.problem import Problem
-from .base import Fit, Report, Solver, Start, Stop
+from .base import Fit, Report, Resume, Run, Solver
 
 
-def solve_each(
-    problem: Problem,
-    positives: list[int],
+@dataclass(frozen=True)
+class Job:
+    """A problem, and where to go on from. Jobs share rows: another class is another `positive`, a fold has weights of
+    zero.
+    """
+
+    problem: Problem
+    start: Resume
+
+
+def _untold(_: int) -> Report | None:
+    return None
+
+
+def solve_many(
+    jobs: Sequence[Job],
     solver: Solver,
-    stop: Stop,
-    starts: list[Start],
+    run: Run,
     seed: int,
-    n_threads: int,
-    report_of: Callable[[int], Report | None],
+    report_of: Callable[[int], Report | None] = _untold,
 ) -> list[Fit]:
-    """One fit per class against the rest, `n_threads` at a time, sharing the rows."""
+    """A fit for every job, in their order, on `run.threads` threads; a single job has them all to itself.
+
+    A fit that is interrupted ends the others: what they have is kept, those that have not begun are where they start.
+    The first error is raised. report_of: who hears of job number i.
+    """
+
+    n_threads = run.threads
 
     def one(i: int) -> Fit:
-        if stop.halt[0]:
-            return Fit(starts[i].w, starts[i].steps, 0.0, np.empty((0, 4)), False, interrupted=True)
-        budget = stop.max_time
-        if budget is not None:  # the time left, shared by the classes left
-            now = time.perf_counter() - stop.began
-            budget = now + max(0.0, budget - now) / -(-(len(positives) - i) // n_threads)
-        inside = n_threads if len(positives) == 1 else 1
-        mine = replace(stop, max_time=budget, report=report_of(i), threads=inside)
-        fit = solver.solve(replace(problem, positive=positives[i]), mine, starts[i], seed)
+        start = jobs[i].start
+        if run.halt[0]:
+            return Fit(start.w, start.steps, 0.0, np.empty((0, 4)), False, interrupted=True)
+        budget = run.max_time
+        if budget is not None:  # the time left, shared by the jobs left
+            now = run.seconds()
+            budget = now + max(0.0, budget - now) / -(-(len(jobs) - i) // n_threads)
+        inside = n_threads if len(jobs) == 1 else 1
+        mine = replace(run, max_time=budget, report=report_of(i), threads=inside)
+        fit = solver.solve(jobs[i].problem, mine, start, seed)
         if fit.interrupted:
-            stop.halt[0] = 1
+            run.halt[0] = 1
         return fit
 
-    if n_threads == 1 or len(positives) == 1:
-        return _finite([one(i) for i in range(len(positives))])
-    fits: list[Fit | None] = [None] * len(positives)
+    if n_threads == 1 or len(jobs) == 1:
+        return _finite([one(i) for i in range(len(jobs))])
+    fits: list[Fit | None] = [None] * len(jobs)
 
     def halt() -> None:  # others stop within milliseconds, and what they have is kept
-        stop.halt[0] = 1
+        run.halt[0] = 1
 
     def keep(i: int, _: Look) -> None:
         try:
@@ -54,15 +71,15 @@ def solve_each(
             raise
 
     try:
-        Shared(len(positives), keep).run(min(n_threads, len(positives)) - 1, lambda: None, halt)
+        Shared(len(jobs), keep).run(min(n_threads, len(jobs)) - 1, lambda: None, halt)
     except KeyboardInterrupt as error:
         halt()
         kept = [fit or one(i) for i, fit in enumerate(fits)]
         kept[0].interrupted, kept[0].error = True, error
         return kept
     known = [fit for fit in fits if fit is not None]
-    if len(known) < len(fits):  # a fit with fewer classes than asked for would be a wrong model
-        raise RuntimeError(f"{len(fits) - len(known)} of {len(fits)} classes were not fitted.")
+    if len(known) < len(fits):  # fewer classes than asked for would be a wrong model
+        raise RuntimeError(f"{len(fits) - len(known)} of {len(fits)} problems were not solved.")
     return _finite(known)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
-from ..losses.own import Loss, asked, call
+from ..losses.own import asked, call
 from ..problem.problem import Floats, Problem
 
 _UNIT = 2.0**-53
@@ -31,20 +31,19 @@ class _Sums(NamedTuple):
 
 
 class Certifier:
-    """Of one problem. The best bound is kept: once proven, it stays proven."""
+    """Of one problem."""
 
-    def __init__(self, problem: Problem, loss: Loss, y: Floats, s: Floats, bias: float) -> None:
-        self._problem, self._loss, self._bias = problem, loss, bias
-        self._live: NDArray[np.bool_] = s > 0
-        self._y, self._s = y[self._live], s[self._live]
+    def __init__(self, problem: Problem) -> None:
+        assert problem.loss.own is not None
+        self._problem, self._loss, self._bias = problem, problem.loss.own, float(problem.bias == "regularized")
+        y, s = problem.numbers(), problem.weights.s
+        self._live: NDArray[np.bool_] = np.ones(len(y), bool) if s is None else s > 0
+        self._y, self._s = y[self._live], np.ones(len(y)) if s is None else s[self._live]
         self._rows = np.flatnonzero(self._live)
-        self._bound = self._below = 0.0  # no loss is negative
-        self._known = np.inf  # an objective that is reached
-        self.rounding = 0.0  # what it may have done to the gap, which counts it
 
-    def certify(self, w: Floats, counts: Floats | None) -> tuple[float, float]:
-        """f(w) and the best bound, lowered by what rounding may have done to both; NaN without dual variables. counts:
-        those of all rows times their weights, feasible or not.
+    def certify(self, w: Floats, counts: Floats | None) -> tuple[float, float, float, float]:
+        """f(w), a bound from below, and what rounding may have done to either: as `History.add` takes them. Without
+        dual variables the bound is NaN. counts: those of all rows times their weights, feasible or not.
         """
         problem = self._problem
         scores = _core.batch_scores(problem.rows, self._bias, self._rows, w)
@@ -52,7 +51,7 @@ class Certifier:
         square = problem.lam / 2 * float(w @ w)
         f = square + self._mean(values)
         if counts is None:
-            return f, np.nan
+            return f, np.nan, 0.0, 0.0
         slopes = call(self._loss, "slope", scores, self._y)
         error = self._loss_error(w, scores, values, max(_UNIT, of_values / 2))
         best, above = (-np.inf, 0.0), np.inf
@@ -60,24 +59,13 @@ class Certifier:
             point = self._sums(a)
             above, below = self._rounding(error, square, values, point)
             best = max(best, (point.value - below - point.coarse, below + point.coarse))
-        self._believe(f + above, best)
-        self.rounding = above + self._below
-        return f, self._bound - above
+        return f, best[0], above, best[1]
 
     @cached_property
     def _sizes(self) -> tuple[NDArray[np.int64], Floats]:
         """How many numbers each row has, and its length."""
         counts, lengths = _core.row_sizes(self._problem.rows, self._bias)
         return counts[self._live], lengths[self._live]
-
-    def _believe(self, reached: float, bound: tuple[float, float]) -> None:
-        """A bound above an objective that is reached, that of zero to begin with, proves nothing."""
-        if self._known == np.inf:
-            self._known = self._mean(call(self._loss, "value", np.zeros(len(self._y)), self._y))
-        if np.isfinite(reached):
-            self._known = min(self._known, reached)
-        if self._bound < bound[0] <= self._known:
-            self._bound, self._below = bound
 
     def _loss_error(self, w: Floats, scores: Floats, values: Floats, unit: float) -> float:
         """sum_i s_i times by how much a loss may be wrong. unit: of the type that the loss computes in."""

@@ -9,10 +9,9 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from .. import _core, words
-from ..losses.own import Loss
 from ..problem.problem import Floats, Problem
 from ..rules import Flag, Integer, Number, OneOf, OrNone, Rule, StartVector, StepSize, check
-from .base import Fit, Memory, Running, Start, Stop
+from .base import Fit, Resume, Run
 from .bias_search import search_bias
 from .own import OwnPegasos, check_own
 from .pegasos_options import late_of, late_start, native_options
@@ -117,22 +116,24 @@ class Pegasos(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type 
         self.tail = tail
         self.advance = advance
 
+    depends_on_seed = True  # for more than the last bits
+
     @property
     def fixed_steps(self) -> bool:
         """Whether the number of steps was given, so that not reaching tol is no surprise."""
         return self.T is not None
 
-    def check(self, problem: Problem, stop: Stop) -> None:
+    def check(self, problem: Problem, run: Run) -> None:
         """Refuse what cannot work, before anything runs."""
         check(self._rules, self)
-        if isinstance(problem.loss, Loss):
+        if not problem.loss.has_native_twin:
             check_own(self, problem)
-        if self.k > problem.m and not stop.one_pass:
+        if self.k > problem.m and not run.one_pass:
             raise ValueError(
                 f"k = {self.k} rows per step, but there are only {problem.m} rows"
                 f"{'' if problem.weights.listed is None else ' of positive weight'}. Lower k to at most {problem.m}."
             )
-        if self.output in ("random", "best") and (self.T is None or stop.one_pass):
+        if self.output in ("random", "best") and (self.T is None or run.one_pass):
             raise ValueError(
                 f"output={self.output!r} stops at random steps out of T: set T, and do not use partial_fit."
             )
@@ -143,100 +144,89 @@ class Pegasos(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type 
         late = late_start(problem)
         if not isinstance(self.step, str) and float(self.step) * problem.lam * late > 1:
             raise ValueError(
-                f"a constant step must be at most {1 / (problem.lam * late):.3g} with loss={problem.loss!r}, whose "
+                f"a constant step must be at most {1 / (problem.lam * late):.3g} with loss={problem.loss}, whose "
                 f"slope is not bounded, or w would explode on these rows; got {self.step:g}."
             )
         if self.projection and problem.bias not in ("none", "regularized"):
             raise ValueError(
                 f"projection=True bounds w with its bias inside; with bias={problem.bias!r} set it to False."
             )
-        if problem.bias in ("batch", "search") and problem.loss != "hinge":
-            raise ValueError(f"bias={problem.bias!r} is for the hinge; with loss={problem.loss!r} use bias='free'.")
+        if problem.bias in ("batch", "search") and problem.loss.name != "hinge":
+            raise ValueError(f"bias={problem.bias!r} is for the hinge; with loss={problem.loss} use bias='free'.")
         if problem.bias == "batch" and self.k == 1:
             raise ValueError(
                 "bias='batch' finds the best b of each batch, which needs k > 1; use bias='free' for k = 1."
             )
         if not isinstance(self.start, str) and problem.width > 1:
             raise ValueError(
-                f"start as an array is for one vector of weights, and loss={problem.loss!r} has one a class; use "
+                f"start as an array is for one vector of weights, and loss={problem.loss} has one a class; use "
                 "start='zero' or 'random'."
             )
         if not isinstance(self.start, str) and len(self.start) != problem.dim - 1:
             raise ValueError(f"start has {len(self.start)} entries for {problem.dim - 1} features.")
 
-    def solve(self, problem: Problem, stop: Stop, start: Start, seed: int) -> Fit:
+    def solve(self, problem: Problem, run: Run, start: Resume, seed: int) -> Fit:
         """Minimise; `start.steps` steps have been taken already."""
-        if isinstance(problem.loss, Loss):
-            options = native_options(self, problem, stop, start, seed)
-            return OwnPegasos(self, problem, stop, start, seed, options).run()
-        if problem.bias == "search" and not stop.one_pass:
-            zero = Start(np.zeros(problem.dim))
-            at_bias = lambda stop, b: self._run(problem, stop, zero, seed, b)  # noqa: E731  # used once, below
-            return search_bias(at_bias, problem, stop, self.T, start.steps)
-        return self._run(problem, stop, start, seed, None)
+        if not problem.loss.has_native_twin:
+            options = native_options(self, problem, run, start, seed)
+            return OwnPegasos(self, problem, run, start, seed, options).run()
+        if problem.bias == "search" and not run.one_pass:
+            zero = Resume(np.zeros(problem.dim))
+            at_bias = lambda run, b: self._run(problem, run, zero, seed, b)  # noqa: E731  # used once, below
+            return search_bias(at_bias, problem, run, self.T, start.steps)
+        return self._run(problem, run, start, seed, None)
 
-    def _run(self, problem: Problem, stop: Stop, start: Start, seed: int, b: float | None) -> Fit:
-        late = late_of(self, problem, stop, start)
-        state, arrays = self._state(problem, start, seed, late)
-        t = state.t
-        options = native_options(self, problem, stop, start, seed)
+    def _run(self, problem: Problem, run: Run, start: Resume, seed: int, b: float | None) -> Fit:
+        late = late_of(self, problem, run, start)
+        state = self._state(problem, start, seed, late)
+        options = native_options(self, problem, run, start, seed)
         if b is not None:
-            state.b, options.fixed_bias = b, True
-        found = _core.pegasos_fit(problem.native(), options, state, stop.threads, stop.watch(arrays["out"].copy))
-        visits = (state.t - t) * self.k
-        running = Running(
-            arrays["v"], state.c, state.hits, state.b, arrays["B"], state.C, state.averaged, arrays["out"].copy(), late
-        )
+            state["b"], options.fixed_bias = b, True
+        w: Floats = state["out"]
+        found = _core.pegasos_fit(problem.native(), options, state, run.threads, run.watch(w.copy))
+        visits = (state["t"] - start.steps) * self.k
         return Fit(
-            w=arrays["out"],
-            steps=state.t,
-            epochs=(min(visits, problem.m) if stop.one_pass else visits) / problem.m,
+            w=w,
+            steps=state["t"],
+            epochs=(min(visits, problem.m) if run.one_pass else visits) / problem.m,
             history=found["history"],
             converged=found["converged"],
             interrupted=found["interrupted"],
             rounding=found["rounding"],
             error=found["error"],
-            memory=self._memory(problem, stop, arrays["counts"], running),
+            resume=self._resume(problem, run, state, late),
         )
 
-    def _state(self, problem: Problem, start: Start, seed: int, late: float) -> tuple[_core.State, dict[str, Floats]]:
+    def _state(self, problem: Problem, start: Resume, seed: int, late: float) -> dict[str, Any]:
         """w = c * v with c = 1/(lam t), eq. 13 of the paper, or later steps. At t = 0 both are zero and c is free."""
-        t, memory = start.steps, start.memory
-        averages = self.output in ("average", "tail")
-        counts, out, B = (
-            np.zeros(problem.n_duals),
-            np.zeros(problem.n_weights),
-            np.zeros(problem.n_weights if averages else 0),
-        )
+        t, averages = start.steps, self.output in ("average", "tail")
+        left = start.left_by("pegasos")
+        out, B = np.zeros(problem.n_weights), np.zeros(problem.n_weights if averages else 0)
         plain = self.step == "pegasos" and not self.projection
-        run = memory.running if memory is not None else None
-        counted = run.hits if run is not None and self.advance == "on_loss" else t
+        hits = left.get("hits", t)
+        counted = hits if self.advance == "on_loss" else t
         c = 1.0 / (problem.lam * (counted + late)) if counted + late and plain else 1.0
         v = (start.w if t else self._first(problem, seed)) / c
         b = float(start.w[-1]) if problem.free_bias and t else 0.0
         if problem.free_bias and t and problem.width > 1:
             out[-problem.width :] = start.w[-problem.width :]  # of a joint loss: one a class, what was returned goes on
-        iterate = run if run is not None and np.array_equal(run.out, start.w) else None
-        if iterate is not None:  # go on with it, not with what was returned
+        C, averaged = 0.0, 0
+        if left and start.is_unchanged:  # go on with the running iterate, not with what was returned
             if plain:
-                v = iterate.v * (iterate.c / c) if iterate.c != c else iterate.v.copy()
+                v = left["v"] * (left["c"] / c) if left["c"] != c else left["v"].copy()
             else:
-                v, c = iterate.v.copy(), iterate.c
-            if problem.free_bias and iterate.v[-1] == 0.0:  # b was apart from w then, too
-                b = iterate.b
+                v, c = left["v"].copy(), left["c"]
+            if problem.free_bias and left["v"][-1] == 0.0:  # b was apart from w then, too
+                b = left["b"]
+            if averages and len(left["B"]):
+                B, C, averaged = left["B"].copy(), left["C"] * (c / left["c"]), left["averaged"]  # C v must not change
         if problem.free_bias:
             v[-problem.width :] = 0.0
-        if memory is not None and memory.dual is not None:
-            counts += memory.dual * problem.per_dual(memory.lam) / c
-        average = iterate if iterate is not None and averages and len(iterate.B) else None
-        if average is not None:
-            B = average.B.copy()
-        state = _core.State(v, counts, out, B)
-        state.c, state.t, state.b = c, t, b
-        state.hits = run.hits if run is not None else t
-        if average is not None:
-            state.C, state.averaged = average.C * (c / average.c), average.averaged  # C v must not change
-        return state, {"v": v, "counts": counts, "out": out, "B": B}
+        counts = np.zeros(problem.n_duals) if start.dual is None else start.dual * problem.per_dual(start.lam) / c
+        return {
+            "v": v, "counts": counts, "out": out, "B": B,
+            "c": c, "t": t, "hits": hits, "b": b, "C": C, "averaged": averaged,
+        }  # fmt: skip
 
     def _first(self, problem: Problem, seed: int) -> Floats:
         w = np.zeros(problem.n_weights)
@@ -249,12 +239,13 @@ class Pegasos(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type 
             features[:] = self.start
         return w
 
-    def _memory(self, problem: Problem, stop: Stop, counts: Floats, running: Running) -> Memory | None:
-        if not stop.remember:
-            # partial_fit may come: w and t are attributes, what they do not tell is kept here.
-            told = self.output == "last" and self.advance == "always" and not stop.one_pass
-            return None if told else Memory(None, problem.lam, running)
-        unit = np.asarray(problem.per_dual(problem.lam))
-        counts *= running.c
-        dual = np.divide(counts, unit, out=np.zeros_like(counts), where=unit > 0)  # rows of weight zero have none
-        return Memory(dual, problem.lam, running)
+    def _resume(self, problem: Problem, run: Run, state: dict[str, Any], late: float) -> Resume | None:
+        if not run.remember and self.output == "last" and self.advance == "always" and not run.one_pass:
+            return None  # partial_fit may come: w and t are attributes, and there is nothing that they do not tell
+        counts, out = state.pop("counts"), state.pop("out")
+        dual = None
+        if run.remember:
+            unit = np.asarray(problem.per_dual(problem.lam))
+            counts *= state["c"]
+            dual = np.divide(counts, unit, out=np.zeros_like(counts), where=unit > 0)  # rows of weight zero have none
+        return Resume(out, state.pop("t"), dual, problem.lam, state | {"late": late}, "pegasos").beside(out)

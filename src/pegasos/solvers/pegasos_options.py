@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .. import _core, losses
-from ..losses.own import Loss
+from .. import _core
 from ..problem.problem import Problem
-from .base import Start, Stop
+from .base import Resume, Run
 
 if TYPE_CHECKING:
     from .pegasos import Pegasos
@@ -19,30 +18,30 @@ _MOST_STEPS = 2**62
 _MOST_LATE = 1e300  # times any lam that is allowed it is finite
 
 
-def native_options(solver: Pegasos, problem: Problem, stop: Stop, start: Start, seed: int) -> _core.PegasosOptions:
+def native_options(solver: Pegasos, problem: Problem, run: Run, start: Resume, seed: int) -> _core.PegasosOptions:
     """The options of a fit that goes on from there."""
     t = start.steps
     k = min(solver.k, problem.m)  # larger only in partial_fit, where the last batch may be short
-    if stop.one_pass:
+    if run.one_pass:
         steps: float = -(-problem.m // k)
     elif solver.T is not None:
         steps = solver.T
     else:
-        steps = math.ceil(stop.max_epochs * problem.m / k) if stop.max_epochs < 1e18 else _MOST_STEPS
+        steps = math.ceil(run.max_epochs * problem.m / k) if run.max_epochs < 1e18 else _MOST_STEPS
     o = _core.PegasosOptions()
     o.k, o.seed = k, seed
     o.from_start = t == 0 and not (isinstance(solver.start, str) and solver.start == "zero")
     o.set_sampling(solver.sampling)
     o.steps = min(t + int(steps), _MOST_STEPS)
-    o.tol, o.to_the_end, o.one_pass = stop.tol * problem.at_zero, solver.T is not None, stop.one_pass
-    o.set_step(*schedule(solver), late_of(solver, problem, stop, start))
+    o.tol, o.to_the_end, o.one_pass = run.tol * problem.at_zero, solver.T is not None, run.one_pass
+    o.set_step(*schedule(solver), late_of(solver, problem, run, start))
     if solver.projection:
-        o.radius = math.sqrt(problem.at_zero / problem.lam)
+        o.radius = math.sqrt(problem.zero_value / problem.lam)  # lam ||w*||^2 <= f(0)
     o.batch_bias = problem.bias == "batch"
     o.on_loss = solver.advance == "on_loss"
     o.tail = {"average": 1.0, "tail": float(solver.tail)}.get(solver.output, 0.0)
     if solver.output in ("random", "best"):
-        _stop_at_random(solver, o, problem, stop, t, seed)
+        _stop_at_random(solver, o, problem, run, t, seed)
     return o
 
 
@@ -51,30 +50,27 @@ def schedule(solver: Pegasos) -> tuple[str, float]:
     return (solver.step, norma_p(solver)) if isinstance(solver.step, str) else ("constant", float(solver.step))
 
 
-def late_of(solver: Pegasos, problem: Problem, stop: Stop, start: Start) -> float:
+def late_of(solver: Pegasos, problem: Problem, run: Run, start: Resume) -> float:
     """By how many steps they are late.
 
     In a stream, whose rows come once, 1/lam is too long a step for the first ones: what they do to w, the others cannot
     undo in time. It begins with the step that takes the score of a row by 1, and goes on as it has begun.
     """
     usual = late_start(problem)
-    if usual or not stop.one_pass or solver.step != "pegasos":
+    if usual or not run.one_pass or solver.step != "pegasos":
         return usual
     if start.steps:
-        run = start.memory.running if start.memory is not None else None
-        return run.late if run is not None else 0
+        return float(start.left_by("pegasos").get("late", 0.0))
     reach = problem.rows.mean_norm2() + float(problem.bias == "regularized")
     return float(min(round(reach / problem.lam), 2**53))
 
 
 def late_start(problem: Problem) -> float:
     """Step 1 takes w to slope / lam: with an unbounded slope steps begin at 1 + L R^2 / lam."""
-    own = isinstance(problem.loss, Loss)
-    smoothness = problem.loss.smoothness if own else losses.unbounded_slope(problem.loss)
-    if smoothness is None:
+    if problem.loss.bounded_slope:
         return 0.0
-    reach = problem.rows.largest_norm2() + float(problem.bias != "none")
-    return steps_late(smoothness * problem.largest_share, reach, problem.lam)
+    reach = problem.largest_norm2() + float(problem.bias != "none")
+    return steps_late(problem.loss.smoothness * problem.largest_share, reach, problem.lam)
 
 
 def steps_late(smoothness: float, reach: float, lam: float) -> float:
@@ -90,7 +86,7 @@ def norma_p(solver: Pegasos) -> float:
     return 0.5 * math.sqrt(2.0 + 0.5 / math.sqrt(solver.T)) if solver.T is not None else 1.0 / math.sqrt(2.0)
 
 
-def _stop_at_random(solver: Pegasos, o: _core.PegasosOptions, problem: Problem, stop: Stop, t: int, seed: int) -> None:
+def _stop_at_random(solver: Pegasos, o: _core.PegasosOptions, problem: Problem, run: Run, t: int, seed: int) -> None:
     """r uniform in 1..T gives w_r, the iterate before step r (lemma 3, theorems 2 and 3 of 2007)."""
     assert solver.T is not None
     rng = np.random.default_rng([seed, 1])
@@ -101,5 +97,5 @@ def _stop_at_random(solver: Pegasos, o: _core.PegasosOptions, problem: Problem, 
     tries = np.maximum(np.sort(rng.integers(1, last, size=solver.attempts)) - 1, 1)
     o.tries = [min(t + int(r), _MOST_STEPS) for r in tries]
     o.steps = o.tries[-1]
-    enough = 1.0 / (problem.lam * max(stop.tol * problem.at_zero, 1e-300))
+    enough = 1.0 / (problem.lam * max(run.tol * problem.at_zero, 1e-300))
     o.sample = math.ceil(enough) if enough < problem.m else 0

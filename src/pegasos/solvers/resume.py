@@ -1,50 +1,63 @@
-"""What a fit leaves behind for the next one to go on with."""
+"""What a fit leaves behind, and the next one goes on with."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from hashlib import blake2b
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
+_NOWHERE = np.empty(0)
 
-@dataclass(frozen=True)
-class Running:
-    """The running iterate of Pegasos, w = c * v, with its average; `out` is what was returned beside it."""
 
-    v: Floats
-    c: float
-    hits: int
-    b: float
-    B: Floats
-    C: float
-    averaged: int
-    out: Floats
-    late: float = 0.0  # by so many steps a stream has begun later than t says
+def fingerprint(*arrays: NDArray[np.generic]) -> int:
+    """A number that other bytes do not have, but for one case in 2^63."""
+    found = blake2b(digest_size=8)
+    for array in arrays:
+        found.update(np.ascontiguousarray(array).data)
+    return int.from_bytes(found.digest(), "little") >> 1  # as an int64 holds it
 
 
 @dataclass(frozen=True)
-class Memory:
-    """What a warm start finds of the fit before. `dual` serves if the same rows come again.
+class Resume:
+    """Where a fit goes on from: w after `steps` steps, and what w does not tell. Plain arrays and numbers: it can be
+    pickled, sent, or written to a file as it is.
 
-    w = sum_i s_i dual_i x_i / (lam sum_i s_i); a joint loss has one number a class and row, rows one after the other.
+    Dual variables are for every solver, if the same rows come again: w = sum_i s_i dual_i x_i / (lam sum_i s_i). A
+    joint loss has one number a class and row, rows one after the other. `own` is for the solver that has written it.
     """
-
-    dual: Floats | None
-    lam: float
-    running: Running | None = None
-
-    def fits(self, n_duals: int) -> bool:
-        """Whether there are as many dual variables as that."""
-        return self.dual is None or len(self.dual) == n_duals
-
-
-@dataclass(frozen=True)
-class Start:
-    """Where a solver goes on from: w after `steps` steps."""
 
     w: Floats
     steps: int = 0
-    memory: Memory | None = None
+    dual: Floats | None = None
+    lam: float = np.nan
+    own: Mapping[str, Floats | float] = field(default_factory=dict)
+    solver: str = ""  # whose `own` it is
+    returned: int = 0  # the fingerprint of the weights that were handed back with it
+
+    def left_by(self, solver: str) -> Mapping[str, Any]:
+        """What a solver of this name has left, nothing if it was another one."""
+        return self.own if self.solver == solver else {}
+
+    @property
+    def is_unchanged(self) -> bool:
+        """Whether w is what was handed back: users may set `coef_`, and other solvers go on with it."""
+        return bool(self.own) and self.returned == fingerprint(self.w)
+
+    def beside(self, w: Floats) -> Resume:
+        """The same as what belongs to these weights."""
+        return replace(self, w=w, returned=fingerprint(w) if self.own else 0)
+
+    def without_weights(self) -> Resume:
+        """The same for a model that has the weights as attributes."""
+        return replace(self, w=_NOWHERE)
+
+    def at(self, w: Floats, steps: int, n_duals: int) -> Resume:
+        """The same for a model with these weights, on data with so many dual variables: of others it has none."""
+        fits = self.dual is None or len(self.dual) == n_duals
+        return replace(self, w=w, steps=steps, dual=self.dual if fits else None)

@@ -1,0 +1,128 @@
+"""What the linear estimators share: rows in, w out, scores from w."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted, column_or_1d
+
+from .. import _core
+from ..problem.data import Data, InMemory, is_source
+from ..problem.labels import refuse_missing
+from ..problem.problem import Floats, Problem
+from ..problem.rows import make_rows, validated
+from ..problem.targets import assert_numbers
+from ..progress import Told
+from ..solvers import Auto, Pegasos, solver_of
+from ..solvers.base import Fit, Resume, Run, Solver
+from .base import Model, thread_count
+from .fitted import linear_models, sparse_models
+from .sparse_weights import SparseWeights, sparse_scores
+
+_WORTH_THREADS = 1 << 15  # numbers in the rows to be scored
+
+
+class LinearModel(SparseWeights, Model):
+    """Base of the linear estimators: a model is a vector of weights, `coef_`, and a bias."""
+
+    coef_: Any
+    intercept_: Any
+    classes_: NDArray[Any]
+    n_features_in_: int
+
+    def _read(self, X: Any, y: Any, run: Run, reset: bool, numeric: bool = False) -> tuple[Data, NDArray[Any]]:
+        refuse_missing(y)
+        if is_source(X):
+            return self._read_source(X, y, reset, numeric)
+        X, y = validated(self, X, y, reset=reset, multi_output=False, y_numeric=numeric)
+        return InMemory(X, run.threads, getattr(self, "feature_names_in_", None)), np.asarray(y)
+
+    def _read_source(self, X: Any, y: Any, reset: bool, numeric: bool) -> tuple[Data, NDArray[Any]]:
+        """Rows that stay where they are: what they are made into, if anything, is the solver's choice."""
+        labels = column_or_1d(y, warn=True)
+        if len(labels) != X.shape[0]:
+            raise ValueError(f"y has {len(labels)} labels for {X.shape[0]} rows in {X.place}.")
+        self._expect_columns(X, reset)
+        return X, assert_numbers(labels) if numeric else labels
+
+    def _expect_columns(self, X: Any, reset: bool = False) -> None:
+        if reset:
+            self.__dict__.pop("feature_names_in_", None)
+            self.n_features_in_ = int(X.shape[1])
+        if X.shape[1] != self.n_features_in_:
+            raise ValueError(
+                f"the rows in {X.place} have {X.shape[1]} features, but {type(self).__name__} was fitted with "
+                f"{self.n_features_in_}."
+            )
+
+    def _scores(self, X: Any) -> Floats:
+        check_is_fitted(self)
+        if is_source(X):
+            self._expect_columns(X)
+            return np.concatenate([self._scores(block) for _, block in X.blocks()])
+        X = validated(self, X, reset=False)
+        threads = 1 if X.size < _WORTH_THREADS else thread_count(self.n_jobs)  # to count cores takes long
+        rows = make_rows(X, training=False, threads=threads, names=getattr(self, "feature_names_in_", None))
+        if sp.issparse(self.coef_):
+            return sparse_scores(X, *sparse_models(self.coef_, self.intercept_, self._n_models(), self.n_features_in_))
+        scores: Floats = _core.scores(rows, self._weights(), threads)
+        return scores
+
+    def _weights(self) -> Floats:
+        """Models as rows, the bias as last column."""
+        return linear_models(self.coef_, self.intercept_, self._n_models(), self.n_features_in_)
+
+    def _n_models(self) -> tuple[int, ...]:
+        """How many vectors of weights there may be."""
+        K = len(self.classes_)
+        return (1, 2) if K == 2 else (K,)
+
+    def _solve(self, problem: Problem, names: list[str], run: Run, goes_on: bool, told: Told) -> list[Fit]:
+        """One fit, or one for each named class against the rest."""
+        problem.check_scale()
+        solver = self._method(problem, run)
+        solver.check(problem, run)
+        zero = Resume(np.zeros(problem.n_weights))
+        starts = self._starts(problem, len(names)) if goes_on else [zero] * len(names)
+        return self._solve_all(problem, names, solver, run, starts, told)
+
+    def _method(self, problem: Problem, run: Run) -> Solver:
+        solver = solver_of(self.solver)
+        if not problem.loss.has_native_twin and isinstance(solver, Auto):
+            return Pegasos()  # the only method for a loss of the user's own
+        if run.one_pass and not isinstance(solver, Pegasos):
+            return Pegasos()  # a dual solver needs rows that come back; one pass is a stochastic gradient's trade
+        return solver
+
+    def _starts(self, problem: Problem, n_models: int) -> list[Resume]:
+        models = self._weights()
+        if len(models) != max(n_models, problem.width):
+            raise ValueError(
+                f"warm_start goes on with {len(models)} vector{'s' * (len(models) > 1)} of weights, but "
+                f"loss={problem.loss} needs {max(n_models, problem.width)}: the loss differs from that of the last "
+                "fit. Set warm_start=False to start anew."
+            )
+        if models.shape[1] != problem.dim:
+            raise ValueError(f"coef_ has shape {self.coef_.shape}, which does not fit the data to go on with.")
+        models[:, -1] -= problem.centre
+        if problem.bias == "none":
+            models[:, -1] = 0.0
+        resumes = getattr(self, "_resumes", None) or []
+        steps = np.atleast_1d(self.n_steps_)
+        if len(resumes) != n_models or len(steps) != n_models:  # one against the rest before, joint now, or vice versa
+            resumes, steps = [None] * n_models, np.full(n_models, steps.max())
+        found = zip(resumes, problem.vectors(models), map(int, steps), strict=True)
+        return [Resume(w, t) if left is None else left.at(w, t, problem.n_duals) for left, w, t in found]
+
+    def _set(self, problem: Problem, fits: list[Fit], names: NDArray[Any], run: Run) -> None:
+        """Set the fitted attributes; what interrupted the fit is raised at the end."""
+        self._take(self._shaped(problem, [fit.w for fit in fits]))
+        self._record(problem, fits, names, run)
+
+    def _shaped(self, problem: Problem, weights: list[Floats]) -> dict[str, Any]:
+        """The attributes that weights become."""
+        w = problem.models(weights)
+        return {"coef_": np.ascontiguousarray(w[:, :-1]), "intercept_": w[:, -1].copy()}

@@ -1,0 +1,67 @@
+"""Rows as solvers look at them. Arrays are one source of rows; a file, a device or a cluster may be others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Protocol
+
+import numpy as np
+import scipy.sparse as sp
+
+from .. import _core
+from .rows import make_rows
+
+BLOCK = 8192  # rows
+
+
+class Data(Protocol):
+    """What a source of rows must be able to do. Solvers that are written for a kind of it may ask it for more: those
+    here ask for `native()`, rows that native code can read where they are.
+    """
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+
+    @property
+    def place(self) -> str:
+        """Where the rows live, for messages."""
+
+    def blocks(self, size: int = BLOCK) -> Iterator[tuple[slice, Any]]:
+        """The rows in their order, about `size` at a time: which they are, and an array or a CSR matrix of them."""
+
+
+def is_source(X: Any) -> bool:
+    """Whether X brings its own blocks of rows."""
+    return hasattr(X, "blocks") and hasattr(X, "place") and hasattr(X, "shape")
+
+
+class InMemory:
+    """An array or a CSR matrix, checked when it comes in and used as it lies, without a copy."""
+
+    place = "memory"
+
+    def __init__(self, X: Any, threads: int = 1, names: Any = None) -> None:
+        """names: of the columns, for the error about one of them."""
+        self._X, self._rows = X, make_rows(X, training=True, threads=threads, names=names)
+        self.shape: tuple[int, int] = self._rows.shape
+
+    def native(self) -> _core.Rows:
+        return self._rows
+
+    def blocks(self, size: int = BLOCK) -> Iterator[tuple[slice, Any]]:
+        for first in range(0, self.shape[0], size):
+            some = slice(first, min(first + size, self.shape[0]))
+            X = self._X[some]
+            if sp.issparse(X):
+                make_rows(X, training=False)  # another thread may have written to the indices since they were checked
+            yield some, X
+
+
+def largest_norm2(data: Data) -> float:
+    """The largest squared length of a row."""
+    native = getattr(data, "native", None)
+    if native is not None:
+        return float(native().largest_norm2())
+    each = (X.multiply(X) if sp.issparse(X) else np.square(np.asarray(X, dtype=np.float64)) for _, X in data.blocks())
+    return max(float(squares.sum(axis=1).max()) for squares in each)
