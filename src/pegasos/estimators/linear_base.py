@@ -64,7 +64,8 @@ class LinearModel(SparseWeights, Model):
             self._expect_columns(X)
             return np.concatenate([self._scores(block) for _, block in X.blocks()])
         X = validated(self, X, reset=False)
-        threads = 1 if X.size < _WORTH_THREADS else thread_count(self.n_jobs)  # to count cores takes long
+        numbers = np.size(X.data if sp.issparse(X) else X)  # nnz would believe an indptr that nobody has checked yet
+        threads = 1 if numbers < _WORTH_THREADS else thread_count(self.n_jobs)  # to count cores takes long
         rows = make_rows(X, training=False, threads=threads, names=getattr(self, "feature_names_in_", None))
         if sp.issparse(self.coef_):
             return sparse_scores(X, *sparse_models(self.coef_, self.intercept_, self._n_models(), self.n_features_in_))
