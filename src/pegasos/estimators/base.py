@@ -38,6 +38,7 @@ class Model(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]  # sciki
     """Base of the estimators. Knows how a fit goes, not what the labels mean, nor what w is made of."""
 
     _rules: ClassVar[dict[str, Rule]]
+    classes_: NDArray[Any]
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters, those of the solver object as ``solver__k`` and so on."""
@@ -70,6 +71,11 @@ class Model(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]  # sciki
             threads=thread_count(self.n_jobs),
             remember=bool(self.warm_start) and not one_pass,
         )
+
+    def _n_models(self) -> tuple[int, ...]:
+        """How many models there may be."""
+        K = len(self.classes_)
+        return (1, 2) if K == 2 else (K,)
 
     def _solve_all(
         self, problem: Problem, names: list[str], solver: Solver, run: Run, starts: list[Resume], told: Told

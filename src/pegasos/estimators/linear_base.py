@@ -30,7 +30,6 @@ class LinearModel(SparseWeights, Model):
 
     coef_: Any
     intercept_: Any
-    classes_: NDArray[Any]
     n_features_in_: int
 
     def _read(self, X: Any, y: Any, run: Run, reset: bool, numeric: bool = False) -> tuple[Data, NDArray[Any]]:
@@ -75,11 +74,6 @@ class LinearModel(SparseWeights, Model):
     def _weights(self) -> Floats:
         """Models as rows, the bias as last column."""
         return linear_models(self.coef_, self.intercept_, self._n_models(), self.n_features_in_)
-
-    def _n_models(self) -> tuple[int, ...]:
-        """How many vectors of weights there may be."""
-        K = len(self.classes_)
-        return (1, 2) if K == 2 else (K,)
 
     def _solve(self, problem: Problem, names: list[str], run: Run, goes_on: bool, told: Told) -> list[Fit]:
         """One fit, or one for each named class against the rest."""
