@@ -159,7 +159,7 @@ class DualSolver {
   double price_where_ascent_crawls() {
     if constexpr (L::smooth)
       if (switching_.estimates().size() == few_epochs)
-        return second_order_.price_where_ascent_crawls(switching_.estimates().back(), full_epoch());
+        return second_order_.price_where_ascent_crawls(switching_.estimates().back(), full_epoch(), p_.free_bias);
     return 0;
   }
 

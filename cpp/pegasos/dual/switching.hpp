@@ -32,6 +32,7 @@ class Switching {
   // one has to last longer, and be worth that.
   void phase(double operations, bool paid) {
     phases_ += operations;
+    if (!paid) lost_ += operations;
     since_ = estimates_.size();
     declined_ = -1;
     patience_ = paid ? 1 : 2 * patience_;
@@ -69,7 +70,7 @@ class Switching {
   bool accepts(double price, double tol) {
     price *= patience_;
     if (price <= unnoticed - phases_) return price <= rest(tol);
-    if (epochs() < first_large_offer || phases_ > ascent()) return false;
+    if (epochs() < first_large_offer || lost_ > ascent()) return false;
     if (price <= (price > ascent() ? worth : worth_known) * rest(tol)) return true;
     if (price > worth * rest(tiny)) return false;
     if (declined_ < 0) declined_ = ascent();
@@ -102,7 +103,7 @@ class Switching {
   bool smooth_;
   std::vector<double> estimates_;  // of the gap, one per epoch
   size_t since_ = 0;               // the last phase
-  double last_ = 0, phases_ = 0, asked_ = 0, declined_ = -1, patience_ = 1;
+  double last_ = 0, phases_ = 0, lost_ = 0, asked_ = 0, declined_ = -1, patience_ = 1;
 };
 
 }  // namespace pegasos

@@ -134,7 +134,11 @@ class Newton {
   }
 
   double step_cost(double rows, double classes, bool rough) const {
-    return system_cost(rows, classes, rough ? 1 : 0) + 2 * rows_.pass() + (rough ? 4 : 8) * rows_.look();
+    const double passes = 2 * rows_.pass() + (rough ? 4 : 8) * rows_.look();
+    if constexpr (JointLoss<L>)
+      return system_cost(rows, classes, rough ? 1 : 0) + passes;
+    else
+      return system_.guess(rows, {rows_.uneven(), precise_, rough}) + passes;
   }
 
   // rounds: of conjugate gradients, in those of a rough answer; 0 if all digits are wanted.

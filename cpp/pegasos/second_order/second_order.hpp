@@ -55,13 +55,14 @@ class SecondOrder {
   // 0 where it would not. (1 + beta R^2 / (lam m)) log(gap / tol) epochs are enough for a loss whose slope changes by
   // beta at most (Shalev-Shwartz and Zhang 2013). Measured: a third of that, and of what follows if R^2 / (lam m) is
   // taken for no more than rows are alike. Several classes take more steps (digits and USPS, 5 to 10).
-  double price_where_ascent_crawls(double gap, double epoch) {
+  double price_where_ascent_crawls(double gap, double epoch, bool free_bias) {
     if (gap <= o_.tol || epochs_left() < 5 || !newton_.prepare()) return 0;
     const double digits = std::log(gap / o_.tol), steps = (JointLoss<L> ? 2 : 1) * (3 + 0.2 * digits);
     const double price = newton_.cost_of_all() * steps;
     const double beta = steepest();
     const double slow = std::min(200.0, beta * newton_.mean_square() / (p_.lam * double(p_.m())));
-    const auto pays = [&](double times) { return price <= 0.5 * (1 + times) * digits * epoch; };
+    const double centres = free_bias ? 2 : 1;  // every new one takes as many epochs as the others: twice in all
+    const auto pays = [&](double times) { return price <= 0.5 * (1 + times) * centres * digits * epoch; };
     return pays(slow) && pays(std::min(slow, newton_.alike())) ? price : 0;
   }
   double look_cost() const { return 5 * double(state_.a.size()); }
@@ -95,7 +96,8 @@ class SecondOrder {
     };
     floor_ = 1e-15 * std::max(zero, std::abs(proofs_.objective()));
     // The smaller the curvature, the nearer the answer and the harder the step: it falls as fast as steps stay easy.
-    double curvature = L::smooth ? 0 : std::clamp(10 * best_, 1e-11, 10.0);
+    const auto first_curvature = [&] { return L::smooth ? 0 : std::clamp(worked_ * best_, 1e-11, 10.0); };
+    double curvature = first_curvature();
     bool path_left = path_possible();
     const bool path_first = path_steps * path_step() <= newton_.cost(a, L::smooth) * rounds(false);
     const double path_cost = PreciseSystem<Rows>::cost(double(p_.m()), double(p_.rows.dim()));
@@ -109,7 +111,7 @@ class SecondOrder {
       if (path_left && path_cost < path_limit && meter_.left() >= path_steps * path_step()) {
         path_left = false;
         if (!follow(w, a, zero) || !prove(w, a)) return false;
-        if (keep()) curvature = std::clamp(10 * best_, 1e-11, 10.0);
+        if (keep()) curvature = first_curvature();
         if (meter_.used_up()) return true;
         continue;
       }
@@ -122,16 +124,20 @@ class SecondOrder {
       if (proofs_.gap() < best_) {
         keep();
         failures = best_ < 0.99 * before ? 0 : failures + 1;
+        if (best_ > 0) worked_ = std::clamp(curvature / best_, least_curvature, most_curvature);
         crawls = rounds >= most_rounds && best_ > pays * before;
         if (!L::smooth) curvature = std::max(curvature / (rounds < 4 ? 100 : rounds < 12 ? 10 : 3), 1e-12);
       } else if (meter_.used_up()) {
         return true;  // it was cut short, and says nothing about the next one
       } else {
-        const bool solved = rounds < most_rounds;  // but too small a step to show
+        const bool solved = rounds < most_rounds;  // but too small a step to show, or not well enough
         if (!solved) keep();
-        curvature *= solved ? 0.1 : 10;
         care *= 0.01;
-        newton_.change_precision();
+        // Far above the rounding floor more of the same comes first: more digits would cost several times as much.
+        if (!solved || failures > 0 || best_ <= 1e6 * floor_) {
+          curvature *= solved ? 0.1 : 10;
+          newton_.change_precision();
+        }
         ++failures;
       }
       if (meter_.used_up()) return true;
@@ -148,6 +154,9 @@ class SecondOrder {
   static constexpr int most_rounds = 40;  // of a proximal step: one that needs more is better taken with more curvature
   static constexpr double trial = 0.5;    // of the budget, until the first step has paid; smooth losses always do
   static constexpr double pays = 0.3;     // of the gap left
+  // Curvatures to begin with, in gaps. Measured where steps are easy, and where they are hard (5,000 rows of 300
+  // features, of which nearly as many rows are free).
+  static constexpr double least_curvature = 10, most_curvature = 2000;
 
   // Newton steps of a phase, in one or more proximal steps. Measured on texts and small tables: 2 to 10 for smooth
   // losses, 8 to 30 for others, 25 to 70 for their last digits.
@@ -198,6 +207,7 @@ class SecondOrder {
   Recentre recentre_;
   // Gaps: the smallest yet, at the beginning, when the budget was last renewed, and what rounding leaves.
   double best_ = 0, begun_ = 0, paid_ = 0, floor_ = 0;
+  double worked_ = least_curvature;  // the curvature of the last step that helped, in gaps
 };
 
 }  // namespace pegasos
