@@ -8,6 +8,7 @@
 #include "pegasos/data/problem.hpp"
 #include "pegasos/data/sampler.hpp"
 #include "pegasos/pegasos/steps.hpp"
+#include "pegasos/proof/history.hpp"
 
 namespace pegasos {
 
@@ -43,10 +44,6 @@ struct PegasosState {
   int64_t averaged = 0;
 };
 
-struct PegasosFit {
-  std::vector<Checkpoint> history;
-  bool converged = false;
-  double rounding = 0;  // part of the gap
-};
+using PegasosFit = Proven;
 
 }  // namespace pegasos
