@@ -15,6 +15,7 @@ using namespace nb::literals;
 void bind_kernel(nb::module_& m);
 void bind_linear(nb::module_& m);
 void bind_solvers(nb::module_& m);
+void bind_structured(nb::module_& m);
 void bind_testing(nb::module_& m);
 
 namespace {
@@ -75,6 +76,7 @@ NB_MODULE(_core, m) {
   bind_kernel(m);
   bind_linear(m);
   bind_solvers(m);
+  bind_structured(m);
   auto testing = m.def_submodule("testing", "Parts of the core that tests look at one by one.");
   bind_testing(testing);
 }
