@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 from hypothesis import strategies as st
@@ -99,7 +99,7 @@ class Chain:
         every = product(range(self.K), repeat=self.lengths[i])
         if self.steps is None:
             return list(every)
-        return [y for y in every if all(self.steps[a, b] for a, b in zip(y[:-1], y[1:], strict=True))]
+        return [y for y in every if all(self.steps[a, b] for a, b in pairwise(y))]
 
     def cost(self, i: int, y: tuple[int, ...]) -> float:
         assert self.costs is not None
