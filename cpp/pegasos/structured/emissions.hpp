@@ -18,6 +18,7 @@ struct Scratch {
   std::vector<double> scale;        // of tokens
   std::vector<const double*> rows;  // of one token
   std::vector<double> row_value, listed;
+  std::vector<Label> labels;
 
   void fit(int64_t tokens, int64_t width) {
     const auto n = size_t(tokens * width);

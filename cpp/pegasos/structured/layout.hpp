@@ -93,4 +93,19 @@ class Layout {
   std::vector<uint8_t> live_;
 };
 
+// For each feature the labels it occurs with, ascending.
+inline void find_pairs(const Chains& chains, const Label* label, int64_t labels, std::vector<int64_t>& first,
+                       std::vector<Label>& pairs) {
+  std::vector<bool> had(size_t(chains.n_features * labels));
+  for (int64_t t = 0; t < chains.tokens(); ++t) {
+    const Token token = chains[t];
+    for (int64_t j = 0; j < token.n; ++j) had[size_t(token.index[j] * labels + label[t])] = true;
+  }
+  for (int64_t f = 0; f < chains.n_features; ++f) {
+    for (int64_t k = 0; k < labels; ++k)
+      if (had[size_t(f * labels + k)]) pairs.push_back(Label(k));
+    first.push_back(int64_t(pairs.size()));
+  }
+}
+
 }  // namespace pegasos::structured

@@ -27,6 +27,11 @@ def costs_of(estimator: Any, classes: NDArray[Any]) -> Floats | None:
             f"bias={bias!r} is for one vector of weights; with loss={loss!r}, which has one a class, use "
             "bias='regularized', 'free' or 'none'."
         )
+    return costs_between(given, classes)
+
+
+def costs_between(given: Any, classes: NDArray[Any]) -> Floats:
+    """A matrix, a frame or a dict of pairs as numbers, right class x answer; None: every mistake costs 1."""
     if given is None:
         return 1.0 - np.eye(len(classes))
     if isinstance(given, Mapping):

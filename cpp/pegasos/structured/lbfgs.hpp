@@ -1,0 +1,161 @@
+// Minimises f, the log loss of all sequences, by L-BFGS (Nocedal 1980) from a w that first_steps.hpp has found.
+// In: the problem, w. Out: w, and a history whose last line belongs to it.
+//
+// The first guess of the inverse second derivative is diagonal, 1 / curvature: features differ in how often they occur,
+// and that is most of what makes the problem ill-conditioned. Vectors are long and products of two of them cost memory
+// traffic: all that an iteration needs are taken in one pass, and one more makes the direction (Chen et al. 2014).
+#pragma once
+
+#include <cmath>
+#include <deque>
+
+#include "pegasos/structured/first_steps.hpp"
+#include "pegasos/structured/history.hpp"
+#include "pegasos/structured/likelihood.hpp"
+
+namespace pegasos::structured {
+
+class QuasiNewton {
+ public:
+  static constexpr size_t memory = 8;
+
+  QuasiNewton(Likelihood& likelihood, std::span<double> w, Team& team, Watch& watch, History& history)
+      : likelihood_(likelihood), w_(w), team_(team), watch_(watch), history_(history), n_(w.size()) {
+    for (auto* vector : {&gradient_, &direction_, &trial_, &trial_gradient_, &curvature_}) vector->resize(n_);
+  }
+
+  // at_zero: f(0), for a start that is no better. visits: what has been counted before, in sequences.
+  void run(double at_zero, int64_t& visits) {
+    const int64_t m = likelihood_.task().m();
+    if (!evaluate(w_, f_, gradient_)) return;
+    visits += m;
+    if (!(f_ <= at_zero)) {
+      std::fill(w_.begin(), w_.end(), 0.0);
+      if (!evaluate(w_, f_, gradient_)) return;
+      visits += m;
+    }
+    if (note(visits)) return;
+    rescale();
+    double step = 1;
+    while (double(visits) < history_.stopping().max_epochs * double(m)) {
+      double slope = descend();
+      if (!(slope < 0)) {  // rounding: start afresh
+        if (pairs_.empty()) return;
+        pairs_.clear();
+        slope = descend();
+        if (!(slope < 0)) return;
+      }
+      const double before = f_;
+      bool better = false;
+      for (int tries = 0; tries < 20 && !better; ++tries) {
+        for (size_t at = 0; at < n_; ++at) trial_[at] = w_[at] + step * direction_[at];
+        double f = 0;
+        if (!evaluate(trial_, f, trial_gradient_)) return;
+        visits += m;
+        better = f <= before + 1e-4 * step * slope;
+        if (better) {
+          f_ = f;
+        } else {
+          const double curved = 2 * (f - before - step * slope);
+          step *= curved > 0 ? std::clamp(-slope * step / curved, 0.1, 0.5) : 0.5;
+        }
+      }
+      if (!better) return;  // no step is any better: rounding has the last word
+      remember(step);
+      std::copy(trial_.begin(), trial_.end(), w_.begin());
+      gradient_.swap(trial_gradient_);
+      step = 1;
+      if (note(visits)) return;
+      if (++since_scale_ == 12) rescale();
+    }
+  }
+
+ private:
+  struct Pair {
+    std::vector<double> s, y;
+    double sy;
+  };
+
+  bool evaluate(std::span<const double> w, double& f, std::vector<double>& gradient) {
+    return likelihood_.evaluate(w, team_, watch_, f, gradient);
+  }
+
+  bool note(int64_t visits) { return history_.add(visits, f_, likelihood_.bound(w_, f_, gradient_)); }
+
+  void rescale() {
+    likelihood_.curvature(team_, curvature_);
+    since_scale_ = 0;
+  }
+
+  void remember(double step) {
+    Pair pair;
+    if (pairs_.size() == memory) {
+      pair = std::move(pairs_.front());
+      pairs_.pop_front();
+    }
+    pair.s.resize(n_);
+    pair.y.resize(n_);
+    for (size_t at = 0; at < n_; ++at) {
+      pair.s[at] = step * direction_[at];
+      pair.y[at] = trial_gradient_[at] - gradient_[at];
+    }
+    pair.sy = dot(pair.s, pair.y);
+    if (!(pair.sy > 1e-12 * std::sqrt(norm2(pair.s) * norm2(pair.y)))) return;
+    double yy = 0;
+    for (size_t at = 0; at < n_; ++at) yy += pair.y[at] * pair.y[at] / curvature_[at];
+    scale_ = pair.sy / yy;  // features of a token move together, and the diagonal knows nothing of that
+    pairs_.push_back(std::move(pair));
+  }
+
+  // direction <- minus the inverse of the second derivative, as known, times the gradient. Returns its slope.
+  double descend() {
+    std::vector<double> a(pairs_.size());
+    std::copy(gradient_.begin(), gradient_.end(), direction_.begin());
+    for (size_t j = pairs_.size(); j-- > 0;) {
+      a[j] = dot(pairs_[j].s, direction_) / pairs_[j].sy;
+      axpy(-a[j], pairs_[j].y, direction_);
+    }
+    for (size_t at = 0; at < n_; ++at) direction_[at] *= -scale_ / curvature_[at];
+    for (size_t j = 0; j < pairs_.size(); ++j) {
+      const double b = dot(pairs_[j].y, direction_) / pairs_[j].sy;
+      axpy(-a[j] - b, pairs_[j].s, direction_);
+    }
+    return dot(gradient_, direction_);
+  }
+
+  static double dot(const std::vector<double>& a, const std::vector<double>& b) {
+    return kernel::dot(a.data(), int64_t(a.size()), b.data());
+  }
+  static void axpy(double a, const std::vector<double>& x, std::vector<double>& y) {
+    kernel::axpy(a, x.data(), int64_t(x.size()), y.data());
+  }
+
+  Likelihood& likelihood_;
+  std::span<double> w_;
+  Team& team_;
+  Watch& watch_;
+  History& history_;
+  size_t n_;
+  double f_ = 0, scale_ = 1.0 / 16;
+  int since_scale_ = 0;
+  std::vector<double> gradient_, direction_, trial_, trial_gradient_, curvature_;
+  std::deque<Pair> pairs_;
+};
+
+struct LikelihoodOptions {
+  Stopping stopping;
+  uint64_t seed = 0;
+  bool from_start = false;  // w is a point to go on from: no first steps
+  double at_zero = 0;       // f(0)
+};
+
+inline void minimise_likelihood(const Tagging& task, const LikelihoodOptions& options, std::span<double> w, Team& team,
+                                Watch& watch, History& history, int64_t& visits) {
+  if (!options.from_start) FirstSteps(task, options.seed).run(w, team, watch, visits);
+  if (watch.interrupted()) return;
+  Likelihood likelihood(task);
+  if (watch.out_of_time()) watch.forgive_time();  // what there is shall have its proof
+  QuasiNewton(likelihood, w, team, watch, history).run(options.at_zero, visits);
+}
+
+}  // namespace pegasos::structured
