@@ -107,12 +107,14 @@ class Chain:
 
 
 @st.composite
-def small_chains(draw: st.DrawFn, scales: tuple[float, ...] = (0.1, 1.0, 30.0)) -> Chain:
-    """Chains of up to five tokens and five labels, with masks that leave every sequence a labelling."""
+def small_chains(
+    draw: st.DrawFn, scales: tuple[float, ...] = (0.1, 1.0, 30.0), most_labels: int = 5, longest: int = 4
+) -> Chain:
+    """A few chains of a few tokens and labels, with masks that leave every sequence a labelling."""
     seed = draw(st.integers(0, 2**32 - 1))
     rng = np.random.default_rng(seed)
-    K, d = draw(st.integers(1, 5)), draw(st.integers(1, 6))
-    lengths = draw(st.lists(st.integers(1, 4), min_size=1, max_size=5))
+    K, d = draw(st.integers(1, most_labels)), draw(st.integers(1, 6))
+    lengths = draw(st.lists(st.integers(1, longest), min_size=1, max_size=5))
     tokens = sum(lengths)
     X = rng.normal(size=(tokens, d)) * (rng.uniform(size=(tokens, d)) < 0.6)
     if draw(st.booleans()):
