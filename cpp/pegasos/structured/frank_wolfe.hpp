@@ -129,10 +129,15 @@ class FrankWolfe {
   std::vector<int64_t> by_gap(const Stream& draws) const {
     const auto m = double(task_.m());
     const double mean = std::accumulate(gap_.begin(), gap_.end(), 0.0) / m;
+    if (!(mean > 0)) {
+      std::vector<int64_t> all(gap_.size());
+      std::iota(all.begin(), all.end(), int64_t{0});
+      return all;
+    }
     std::vector<double> chance(gap_.size());
     double sum = 0, squares = 0;
     for (size_t i = 0; i < chance.size(); ++i) {
-      chance[i] = gap_[i] + 0.05 * mean + 1e-300;
+      chance[i] = gap_[i] / mean + 0.05;
       sum += chance[i];
       squares += chance[i] * chance[i];
     }

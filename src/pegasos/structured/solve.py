@@ -58,6 +58,10 @@ def check_pegasos(solver: Pegasos, task: Task, one_pass: bool) -> None:
 
 def solve(task: Task, solver: Any, stop: Stop, going: Going, seed: int) -> tuple[Fit, Going]:
     """Minimise f from there."""
+    if task.at_zero <= 0 and not stop.one_pass:  # losses are never negative: zero is the minimum
+        zero, line = np.zeros(task.n_weights), np.zeros((1, 4))
+        line[0, 1] = going.steps
+        return Fit(zero, going.steps, 0.0, line, converged=True), Going(zero, going.steps, task.lam)
     if isinstance(solver, Pegasos) or stop.one_pass:
         pegasos = solver if isinstance(solver, Pegasos) else Pegasos()
         return _pegasos(task, pegasos, stop, going, seed)
