@@ -191,7 +191,9 @@ def test_sequences_of_length_one_are_rows(loss: str, joint: str, boundaries: str
     np.testing.assert_allclose(chains.coef_, rows.coef_, atol=2e-3)
     assert (chains.predict(X, lengths=np.ones(60, int)) == rows.predict(X)).mean() > 0.98
     if loss == "log":
-        np.testing.assert_allclose(chains.predict_marginals(X, lengths=np.ones(60, int)), rows.predict_proba(X), atol=1e-3)
+        np.testing.assert_allclose(
+            chains.predict_marginals(X, lengths=np.ones(60, int)), rows.predict_proba(X), atol=1e-3
+        )
 
 
 @pytest.mark.parametrize("solver", ["auto", Pegasos(k=4, T=50), Pegasos(k=3, T=50, output="average")], ids=str)
@@ -202,7 +204,9 @@ def test_any_number_of_threads_gives_the_same_model(loss: str, solver: Any) -> N
     X = (rng.uniform(size=(lengths.sum(), 20)) < 0.2).astype(float)
     y = rng.integers(5, size=lengths.sum())
     fits = [
-        PegasosSequenceTagger(lam=1e-2, loss=loss, solver=solver, tol=1e-2, n_jobs=n, random_state=0).fit(X, y, lengths=lengths)
+        PegasosSequenceTagger(lam=1e-2, loss=loss, solver=solver, tol=1e-2, n_jobs=n, random_state=0).fit(
+            X, y, lengths=lengths
+        )
         for n in (1, 2, 3)
     ]
     assert len({fit._w.tobytes() for fit in fits}) == 1

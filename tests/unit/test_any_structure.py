@@ -37,7 +37,12 @@ def parts_of(name: str) -> list[tuple[np.ndarray, np.ndarray]]:
     for x, y in zip(X, Y, strict=True):
         truth = dense(model.joint_feature(x, y))
         every = model.answers(x)
-        out.append((np.array([truth - dense(model.joint_feature(x, z)) for z in every]), np.array([model.cost(y, z) for z in every])))
+        out.append(
+            (
+                np.array([truth - dense(model.joint_feature(x, z)) for z in every]),
+                np.array([model.cost(y, z) for z in every]),
+            )
+        )
     return out
 
 
@@ -83,7 +88,9 @@ def test_predictions_are_mostly_right(name: str) -> None:
     found = fit(name, "auto")
     right = np.mean([a == b for a, b in zip(found.predict(X), Y, strict=True)])
     assert right > 0.5
-    assert found.score(X, Y) == pytest.approx(-np.mean([model.cost(y, z) for y, z in zip(Y, found.predict(X), strict=True)]))
+    assert found.score(X, Y) == pytest.approx(
+        -np.mean([model.cost(y, z) for y, z in zip(Y, found.predict(X), strict=True)])
+    )
 
 
 def test_a_warm_start_goes_on_from_its_dual_variables() -> None:

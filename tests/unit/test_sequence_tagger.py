@@ -82,7 +82,9 @@ def test_every_kind_of_input_gives_the_same_model(loss: str) -> None:
     assert matrices.feature_names_ is None
 
 
-@pytest.mark.parametrize("labels", [[1, 2, 3], [(1, "a"), (2, "b"), (0, "c")], ["x", None, 7], [True, 2.5, "z"]], ids=str)
+@pytest.mark.parametrize(
+    "labels", [[1, 2, 3], [(1, "a"), (2, "b"), (0, "c")], ["x", None, 7], [True, 2.5, "z"]], ids=str
+)
 def test_labels_may_be_anything_hashable(labels: list[Any]) -> None:
     name = dict(zip("DNV", labels, strict=True))
     y = [[name[tag] for tag in tags] for tags in TAGS]
@@ -107,7 +109,10 @@ def test_the_weights_explain_the_score() -> None:
     model = tagger(loss="log", pairs="all").fit(DICTS, TAGS)
     assert sp.issparse(tagger().fit(DICTS, TAGS).coef_)
     place = {name: j for j, name in enumerate(model.feature_names_ or [])}
-    emission = model.coef_[:, [place["w:a"], place["bias"]]].sum(1)[0] + model.coef_[:, [place["w:dog"], place["bias"]]].sum(1)[1]
+    emission = (
+        model.coef_[:, [place["w:a"], place["bias"]]].sum(1)[0]
+        + model.coef_[:, [place["w:dog"], place["bias"]]].sum(1)[1]
+    )
     expected = emission + model.start_[0] + model.transitions_[0, 1] + model.end_[1]
     assert model.labelling_score([DICTS[1]], [["D", "N"]])[0] == pytest.approx(expected)
 
@@ -131,7 +136,9 @@ BIO = [["B-X", "I-X", "O"], ["O", "B-Y", "I-Y"], ["B-X", "B-Y", "O"]]
 
 
 @pytest.mark.parametrize("loss", ["hinge", "log"])
-@pytest.mark.parametrize("allowed", ["BIO", "IOB2", lambda a, b: not (b or "O").startswith("I") or (a or "O")[1:] == b[1:]])
+@pytest.mark.parametrize(
+    "allowed", ["BIO", "IOB2", lambda a, b: not (b or "O").startswith("I") or (a or "O")[1:] == b[1:]]
+)
 def test_forbidden_steps_are_never_predicted(loss: str, allowed: Any) -> None:
     rng = np.random.default_rng(0)
     X = [[{str(f): 1 for f in rng.integers(5, size=2)} for _ in range(3)] for _ in range(30)]
@@ -157,7 +164,9 @@ def test_a_mask_that_forbids_the_training_set_names_the_place() -> None:
     model = tagger(allowed=never).fit([[["a"], ["b"]]], [["p", "q"]])
     assert model.predict([[["b"], ["b"], ["b"]]])[0][1:] == ["q", "q"]
     with pytest.raises(ValueError, match="no labelling at all to a sequence of 3 tokens"):
-        tagger(allowed=lambda a, b: a is None or b is None or (a, b) == ("p", "q")).fit([[["a"], ["b"]]], [["p", "q"]]).predict([[["a"]] * 3])
+        tagger(allowed=lambda a, b: a is None or b is None or (a, b) == ("p", "q")).fit(
+            [[["a"], ["b"]]], [["p", "q"]]
+        ).predict([[["a"]] * 3])
 
 
 def test_costs_move_predictions_towards_the_dearer_label() -> None:
@@ -178,7 +187,11 @@ BAD: list[tuple[dict[str, Any], dict[str, Any], str]] = [
     ({}, {"X": 3}, "must be a list of sequences"),
     ({}, {"X": [["the", "cat"]], "y": [["D", "N"]]}, r"X\[0\]\[0\] must be a dict of features or a list of strings"),
     ({}, {"X": [[{"a": np.nan}]], "y": [["D"]]}, r"X\[0\]\[0\] has the feature 'a' with the value NaN"),
-    ({}, {"X": [[{"a": 1}, {"b": None}]], "y": [["D", "N"]]}, r"X\[0\]\[1\] has the feature 'b' with a value of type None"),
+    (
+        {},
+        {"X": [[{"a": 1}, {"b": None}]], "y": [["D", "N"]]},
+        r"X\[0\]\[1\] has the feature 'b' with a value of type None",
+    ),
     ({}, {"X": [[{1: 1}]], "y": [["D"]]}, "name is of type int"),
     ({}, {"X": [[[3]]], "y": [["D"]]}, "name is of type int"),
     ({}, {"y": TAGS[:-1]}, "4 label sequences for 5"),

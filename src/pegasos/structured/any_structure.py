@@ -54,7 +54,9 @@ class Examples:
             raise ValueError(f"cost must be a finite number >= 0; for X[{i}] it is {cost}.")
         return psi, cost
 
-    def objective(self, w: Floats, blocks: list[Block] | None, look: Any) -> tuple[float, list[tuple[Vector, float, Any]]]:
+    def objective(
+        self, w: Floats, blocks: list[Block] | None, look: Any
+    ) -> tuple[float, list[tuple[Vector, float, Any]]]:
         """f(w), exactly, and what was found for each example."""
         found, total = [], 0.0
         for i in range(self.m):

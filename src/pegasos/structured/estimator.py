@@ -158,8 +158,10 @@ class PegasosStructured(run.CallbackSupportMixin, BaseEstimator):  # type: ignor
             raise ValueError("warm_start is for solver='auto' here.")
         if solver.k > examples.m:
             raise ValueError(f"k = {solver.k} examples per step, but there are only {examples.m}.")
-        if solver.output in ("random", "best") or solver.advance != "always" or not (
-            isinstance(solver.start, str) and solver.start == "zero"
+        if (
+            solver.output in ("random", "best")
+            or solver.advance != "always"
+            or not (isinstance(solver.start, str) and solver.start == "zero")
         ):
             raise ValueError("structures take output='last', 'average' or 'tail', advance='always' and start='zero'.")
         if solver.output == "tail" and solver.T is None:

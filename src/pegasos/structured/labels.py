@@ -60,7 +60,9 @@ def encode(labels: list[Any], stacked: Stacked, known: NDArray[Any] | None = Non
             if label not in number:
                 if not grow:
                     at = place_of(stacked, labels.index(label))
-                    raise ValueError(f"y has the label {label!r} ({at}), which is not among the known ones: {list(number)!r}.")
+                    raise ValueError(
+                        f"y has the label {label!r} ({at}), which is not among the known ones: {list(number)!r}."
+                    )
                 number[label] = len(number)
     except TypeError:
         token = next(t for t, label in enumerate(labels) if not _hashable(label))
@@ -169,4 +171,3 @@ def check_allowed(allowed: Allowed | None, classes: NDArray[Any], codes: Codes, 
                 f"allowed forbids a sequence to {which} with {names[codes[t]]!r}, as the training set does "
                 f"({place_of(stacked, t)}). Mend the labels or the mask."
             )
-

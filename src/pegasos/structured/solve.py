@@ -45,7 +45,9 @@ class Going:
 def check_pegasos(solver: Pegasos, task: Task, one_pass: bool) -> None:
     """Refuse what cannot work, before anything runs."""
     if solver.k > task.m and not one_pass:
-        raise ValueError(f"k = {solver.k} sequences per step, but there are only {task.m}. Lower k to at most {task.m}.")
+        raise ValueError(
+            f"k = {solver.k} sequences per step, but there are only {task.m}. Lower k to at most {task.m}."
+        )
     if solver.output in ("random", "best"):
         raise ValueError(f"output={solver.output!r} is not for sequences; use 'last', 'average' or 'tail'.")
     if not isinstance(solver.start, str) or solver.start != "zero":
@@ -142,9 +144,7 @@ def _pegasos(task: Task, solver: Pegasos, stop: Stop, going: Going, seed: int) -
     else:
         state.known = t == 0
     options = _options(task, solver, stop, t, late, seed)
-    found = _core.tag_pegasos(
-        task.tagging, task.loss == "log", options, state, stop.threads, native_watch(stop, out)
-    )
+    found = _core.tag_pegasos(task.tagging, task.loss == "log", options, state, stop.threads, native_watch(stop, out))
     visits = (state.t - t) * options.k
     running = {
         "v": v, "c": state.c, "B": B, "C": state.C, "averaged": state.averaged, "out": out.copy(), "late": late,

@@ -160,7 +160,9 @@ class PegasosSequenceTagger(run.CallbackSupportMixin, BaseEstimator):  # type: i
         """
         stop = run.stop_of(self)
         before = self._before()
-        stacked, features = read(X, lengths, groups, self._features if before else None, self.min_count, self.n_hashed or 0)
+        stacked, features = read(
+            X, lengths, groups, self._features if before else None, self.min_count, self.n_hashed or 0
+        )
         classes, codes = encode(flat(y, stacked), stacked, self.classes_ if before else None)
         if not len(stacked.lengths):
             raise ValueError("X has no sequences: there is nothing to learn from.")
@@ -177,11 +179,15 @@ class PegasosSequenceTagger(run.CallbackSupportMixin, BaseEstimator):  # type: i
         """
         stop = run.stop_of(self, one_pass=True)
         if self.pairs != "all":
-            raise ValueError("partial_fit needs pairs='all': which pairs of feature and label will come is not known yet.")
+            raise ValueError(
+                "partial_fit needs pairs='all': which pairs of feature and label will come is not known yet."
+            )
         before = self._before(always=True)
         if not before and classes is None:
             raise ValueError("the first call of partial_fit needs classes=, every label that will ever come.")
-        stacked, features = read(X, lengths, groups, self._features if before else None, self.min_count, self.n_hashed or 0)
+        stacked, features = read(
+            X, lengths, groups, self._features if before else None, self.min_count, self.n_hashed or 0
+        )
         known = self.classes_ if before else encode(list(classes), stacked)[0]
         if before and classes is not None and encode(list(classes), stacked)[0].tolist() != known.tolist():
             raise ValueError(f"classes={classes!r} differs from the classes of the first call, {known.tolist()!r}.")
@@ -331,9 +337,7 @@ class PegasosSequenceTagger(run.CallbackSupportMixin, BaseEstimator):  # type: i
             run.warn_if_short(self, task.at_zero, not getattr(solver, "fixed_steps", False))
         return self
 
-    def _task(
-        self, chains: _core.Chains, shape: Shape, stacked: Stacked, classes: NDArray[Any], codes: Codes
-    ) -> Task:
+    def _task(self, chains: _core.Chains, shape: Shape, stacked: Stacked, classes: NDArray[Any], codes: Codes) -> Task:
         reach = float(chains.longest_feature2)
         if not np.isfinite(4.0 * reach / self.lam):
             raise ValueError(

@@ -59,7 +59,9 @@ class Features:
         return self.vocabulary.names() if self.vocabulary is not None and not self.hashed else None
 
 
-def read(X: Any, lengths: Any, groups: Any, features: Features | None, min_count: int, hashed: int) -> tuple[Stacked, Features]:
+def read(
+    X: Any, lengths: Any, groups: Any, features: Features | None, min_count: int, hashed: int
+) -> tuple[Stacked, Features]:
     """Sequences of any kind. features: those of the fit before, None to learn them."""
     if is_stacked(X):
         begins = _begins(X.shape[0], lengths, groups)
@@ -69,7 +71,9 @@ def read(X: Any, lengths: Any, groups: Any, features: Features | None, min_count
         raise ValueError("lengths and groups go with one stacked matrix; X is a list of sequences already.")
     if not isinstance(X, Sequence) and not (isinstance(X, np.ndarray) and X.dtype.kind == "O"):
         if isinstance(X, (str, bytes)) or not hasattr(X, "__iter__"):
-            raise ValueError(f"X must be a list of sequences, or one stacked matrix with lengths; got {type(X).__name__}.")
+            raise ValueError(
+                f"X must be a list of sequences, or one stacked matrix with lengths; got {type(X).__name__}."
+            )
         X = list(X)
     if isinstance(X, (str, bytes)):
         raise ValueError("X must be a list of sequences, got a string.")
@@ -87,7 +91,9 @@ def read(X: Any, lengths: Any, groups: Any, features: Features | None, min_count
 
 def is_stacked(X: Any) -> bool:
     """Whether X is one matrix of all tokens."""
-    return sp.issparse(X) or hasattr(X, "columns") or (isinstance(X, np.ndarray) and X.dtype.kind != "O" and X.ndim == 2)
+    return (
+        sp.issparse(X) or hasattr(X, "columns") or (isinstance(X, np.ndarray) and X.dtype.kind != "O" and X.ndim == 2)
+    )
 
 
 def _is_matrix(x: Any) -> bool:
