@@ -102,9 +102,8 @@ def contest(X: Sequences, y: Labels, X_test: Sequences, y_test: Labels, threads:
                 _, model = ours(X, y, loss="log", pairs=pairs, tol=1e-5, n_jobs=n, max_time=seconds)
                 took = time_to(model, objective)
                 good = 100 * chunk_f1(y_test, model.predict(X_test))
-                print(
-                    f"      ours, {n} threads: {took:.1f} s to that objective, {seconds / took:.1f} times faster; F1 {good:.2f}"
-                )
+                faster = f"{seconds / took:.1f} times faster"
+                print(f"      ours, {n} threads: {took:.1f} s to that objective, {faster}; F1 {good:.2f}")
 
 
 def decode(path: Path, X: Sequences) -> tuple[float, Labels]:

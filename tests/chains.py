@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from itertools import pairwise, product
+from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from pegasos import _core
+from pegasos import PegasosSequenceTagger, _core
 
 Array = NDArray[np.float64]
 
@@ -134,3 +135,14 @@ def small_chains(
         X, lengths, y, K, seed, draw(st.booleans()), draw(st.booleans()), draw(st.booleans()), steps, costs,
         draw(st.sampled_from(scales)),
     )  # fmt: skip
+
+
+WORDS = [["the", "cat", "sat"], ["a", "dog"], ["the", "dog", "sat"], ["sat"], ["a", "cat"]]
+TAGS = [["D", "N", "V"], ["D", "N"], ["D", "N", "V"], ["V"], ["D", "N"]]
+DICTS = [[{"w": word, "bias": 1} for word in sentence] for sentence in WORDS]
+LENGTHS = [len(s) for s in WORDS]
+FLAT = np.array([tag for tags in TAGS for tag in tags])
+
+
+def tagger(**params: Any) -> PegasosSequenceTagger:
+    return PegasosSequenceTagger(**({"lam": 0.05} | params))

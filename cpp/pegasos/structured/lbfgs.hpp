@@ -1,9 +1,8 @@
 // Minimises f, the log loss of all sequences, by L-BFGS (Nocedal 1980) from a w that first_steps.hpp has found.
 // In: the problem, w. Out: w, and a history whose last line belongs to it.
 //
-// The first guess of the inverse second derivative is diagonal, 1 / curvature: features differ in how often they occur,
-// and that is most of what makes the problem ill-conditioned. Vectors are long and products of two of them cost memory
-// traffic: all that an iteration needs are taken in one pass, and one more makes the direction (Chen et al. 2014).
+// The first guess of the inverse second derivative is a multiple of the identity. The inverse of its diagonal was
+// measured to be worse: 80 passes where 45 do, on 1,500 sentences of CoNLL-2000.
 #pragma once
 
 #include <cmath>
@@ -21,7 +20,7 @@ class QuasiNewton {
 
   QuasiNewton(Likelihood& likelihood, std::span<double> w, Team& team, Watch& watch, History& history)
       : likelihood_(likelihood), w_(w), team_(team), watch_(watch), history_(history), n_(w.size()) {
-    for (auto* vector : {&gradient_, &direction_, &trial_, &trial_gradient_, &curvature_}) vector->resize(n_);
+    for (auto* vector : {&gradient_, &direction_, &trial_, &trial_gradient_}) vector->resize(n_);
   }
 
   // at_zero: f(0), for a start that is no better. visits: what has been counted before, in sequences.
@@ -35,7 +34,7 @@ class QuasiNewton {
       visits += m;
     }
     if (note(visits)) return;
-    rescale();
+    scale_ = 1 / (64 * likelihood_.task().lam);
     double step = 1;
     while (double(visits) < history_.stopping().max_epochs * double(m)) {
       double slope = descend();
@@ -66,7 +65,6 @@ class QuasiNewton {
       gradient_.swap(trial_gradient_);
       step = 1;
       if (note(visits)) return;
-      if (++since_scale_ == 12) rescale();
     }
   }
 
@@ -82,11 +80,6 @@ class QuasiNewton {
 
   bool note(int64_t visits) { return history_.add(visits, f_, likelihood_.bound(w_, f_, gradient_)); }
 
-  void rescale() {
-    likelihood_.curvature(team_, curvature_);
-    since_scale_ = 0;
-  }
-
   void remember(double step) {
     Pair pair;
     if (pairs_.size() == memory) {
@@ -101,9 +94,7 @@ class QuasiNewton {
     }
     pair.sy = dot(pair.s, pair.y);
     if (!(pair.sy > 1e-12 * std::sqrt(norm2(pair.s) * norm2(pair.y)))) return;
-    double yy = 0;
-    for (size_t at = 0; at < n_; ++at) yy += pair.y[at] * pair.y[at] / curvature_[at];
-    scale_ = pair.sy / yy;  // features of a token move together, and the diagonal knows nothing of that
+    scale_ = pair.sy / norm2(pair.y);
     pairs_.push_back(std::move(pair));
   }
 
@@ -115,7 +106,7 @@ class QuasiNewton {
       a[j] = dot(pairs_[j].s, direction_) / pairs_[j].sy;
       axpy(-a[j], pairs_[j].y, direction_);
     }
-    for (size_t at = 0; at < n_; ++at) direction_[at] *= -scale_ / curvature_[at];
+    for (size_t at = 0; at < n_; ++at) direction_[at] *= -scale_;
     for (size_t j = 0; j < pairs_.size(); ++j) {
       const double b = dot(pairs_[j].y, direction_) / pairs_[j].sy;
       axpy(-a[j] - b, pairs_[j].s, direction_);
@@ -136,9 +127,8 @@ class QuasiNewton {
   Watch& watch_;
   History& history_;
   size_t n_;
-  double f_ = 0, scale_ = 1.0 / 16;
-  int since_scale_ = 0;
-  std::vector<double> gradient_, direction_, trial_, trial_gradient_, curvature_;
+  double f_ = 0, scale_ = 1;
+  std::vector<double> gradient_, direction_, trial_, trial_gradient_;
   std::deque<Pair> pairs_;
 };
 

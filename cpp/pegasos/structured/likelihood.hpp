@@ -63,45 +63,7 @@ class Likelihood {
     return f - length * length / (2 * task_.lam) - rounding_.objective(w, task_.lam / 2 * norm2(w));
   }
 
-  // The diagonal of the second derivative at the last w, that of independent tokens: for a scale of each weight.
-  void curvature(Team& team, std::span<double> out) const {
-    const Layout& layout = task_.layout;
-    const auto m = double(task_.m());
-    each_feature(team, [&](int64_t f) {
-      const int64_t first = layout.row(f), last = layout.row(f + 1);
-      for (int64_t place = first; place < last; ++place) out[size_t(place)] = 0;
-      for (int64_t j = column_[size_t(f)]; j < column_[size_t(f) + 1]; ++j) {
-        const double* p = marginals_.data() + int64_t(token_[size_t(j)]) * layout.width;
-        const double x2 = value(j) * value(j);
-        for (int64_t place = first; place < last; ++place) {
-          const double chance = p[layout.label(place)];
-          out[size_t(place)] += x2 * chance * (1 - chance);
-        }
-      }
-      for (int64_t place = first; place < last; ++place) out[size_t(place)] = out[size_t(place)] / m + task_.lam;
-    });
-    // Steps and ends: a few weights, as if each token chose its step by the label alone.
-    std::vector<double> label(size_t(layout.width));
-    for (int64_t t = 0; t < task_.chains.tokens(); ++t)
-      for (int64_t k = 0; k < layout.labels; ++k) {
-        const double p = marginals_[size_t(t * layout.width + k)];
-        label[size_t(k)] += p * (1 - p);
-      }
-    for (int64_t place = layout.transitions; place < layout.size; ++place)
-      out[size_t(place)] = label[layout.label(place)] / m / (place < layout.start ? 4 : 16) + task_.lam;
-  }
-
  private:
-  // Calls work(f) for all features, in pieces of many.
-  template <class Work>
-  void each_feature(Team& team, const Work& work) const {
-    team.each(int64_t(feature_cuts_.size()) - 1, [&](int64_t piece) {
-      for (int64_t f = feature_cuts_[size_t(piece)]; f < feature_cuts_[size_t(piece) + 1]; ++f) work(f);
-    });
-  }
-
-  double value(int64_t j) const { return values_.empty() ? 1.0 : values_[size_t(j)]; }
-
   void gather(std::span<const double> w, const std::vector<double>& steps, Team& team,
               std::span<double> gradient) const {
     const Layout& layout = task_.layout;

@@ -168,7 +168,7 @@ class PegasosStructured(run.CallbackSupportMixin, BaseEstimator):  # type: ignor
             raise ValueError("output='tail' needs T: the number of steps whose last part is averaged.")
 
     def _blocks(self, examples: Examples) -> list[Block]:
-        """Those of the last fit, if these are its examples; their vectors are computed again, as examples may change."""
+        """Those of the last fit, if these are its examples; vectors are computed again, as examples may change."""
         blocks = [Block() for _ in range(examples.m)]
         kept = getattr(self, "_kept", None) if self.warm_start else None
         if kept is None or len(kept[2]) != examples.m:

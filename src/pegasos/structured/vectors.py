@@ -1,4 +1,4 @@
-"""Joint features as a user's object returns them: dense vectors or sparse rows, with the few operations solvers need."""
+"""Joint features as a user's object returns them: dense vectors or sparse rows, and what solvers do with them."""
 
 from __future__ import annotations
 
