@@ -25,10 +25,10 @@ PEG_INLINE Four load(const double* from) {
 PEG_INLINE void store(const Four& four, double* to) { std::memcpy(to, &four, sizeof(Four)); }
 
 // e^x to about one unit in the last place, 0 below -708: x = n log 2 + r, and the power series of r.
-PEG_INLINE Four exponential(Four x) {
+PEG_INLINE Four exponential(const Four& given) {
   const Four low = Four{} - 708;
-  const FourWords tiny = x < low;
-  x = tiny ? low : x;
+  const FourWords tiny = given < low;
+  const Four x = tiny ? low : given;
   const Four magic = Four{} + 0x1.8p52;
   const Four shifted = x * 0x1.71547652b82fep0 + magic;
   const Four n = shifted - magic;

@@ -57,7 +57,8 @@ class FittedChain(run.CallbackSupportMixin, BaseEstimator):  # type: ignore[misc
         _, tagging = self._tagging(X, lengths, groups, y)
         scores: Floats = tagging.scores(self._w, self._threads(), run.quiet_watch())
         _, log_z, _ = tagging.marginals(self._w, self._threads(), run.quiet_watch())
-        return np.minimum(scores - log_z, 0.0)
+        logs: Floats = np.minimum(scores - log_z, 0.0)
+        return logs
 
     def score(self, X: Any, y: Any, lengths: Any = None, groups: Any = None) -> float:
         """The share of tokens that get the right label."""

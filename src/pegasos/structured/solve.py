@@ -68,7 +68,7 @@ def solve(task: Task, solver: Any, stop: Stop, going: Going, seed: int) -> tuple
         pegasos = solver if isinstance(solver, Pegasos) else Pegasos()
         return _pegasos(task, pegasos, stop, going, seed)
     w = going.w.copy()
-    common = {
+    common: dict[str, Any] = {
         "tol": stop.tol * task.at_zero,
         "max_epochs": float(min(stop.max_epochs, 1e18)),
         "seed": seed,

@@ -268,7 +268,7 @@ class PegasosSequenceTagger(FittedChain):
 
     def _going(self, shape: Shape, stacked: Stacked) -> Going:
         """From the last fit, in the shape of this one."""
-        left, lengths = self._going_on or (None, None)
+        left, lengths = self._going_on or (None, np.zeros(0))
         same = self._shape.layout.size == shape.layout.size and np.array_equal(
             self._shape.layout.places()[2], shape.layout.places()[2]
         )

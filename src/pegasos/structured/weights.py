@@ -93,4 +93,5 @@ class Shape:
             (self.layout.end, to.layout.end, K),
         ):
             out[theirs : theirs + n] = w[ours : ours + n]
-        return out * live
+        out[live == 0] = 0.0
+        return out
