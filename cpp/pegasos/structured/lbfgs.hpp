@@ -1,8 +1,8 @@
 // Minimises f, the log loss of all sequences, by L-BFGS (Nocedal 1980) from a w that first_steps.hpp has found.
 // In: the problem, w. Out: w, and a history whose last line belongs to it.
 //
-// The first guess of the inverse second derivative is a multiple of the identity. The inverse of its diagonal was
-// measured to be worse: 80 passes where 45 do, on 1,500 sentences of CoNLL-2000.
+// The first guess of the inverse second derivative is a multiple of the identity. With the inverse of its diagonal F,
+// on 1,500 sentences of CoNLL-2000, was 4.4 above its minimum of 3,476.6 after 60 passes instead of 0.1.
 #pragma once
 
 #include <cmath>
@@ -17,7 +17,8 @@ namespace pegasos::structured {
 
 class QuasiNewton {
  public:
-  // Pairs of vectors kept: 20 took 38 passes where 8 took 43 and 5 took 55, but each costs memory and its traffic.
+  // Pairs of vectors kept. After 40 passes over those sentences F was 0.5, 2 and 5.5 above its minimum with 20, 8 and
+  // 5 of them; each costs memory and its traffic.
   size_t memory() const { return std::clamp<size_t>(20'000'000 / n_, 6, 20); }
 
   QuasiNewton(Likelihood& likelihood, std::span<double> w, Team& team, Watch& watch, History& history)
@@ -25,8 +26,8 @@ class QuasiNewton {
     for (auto* vector : {&gradient_, &direction_, &trial_, &trial_gradient_}) vector->resize(n_);
   }
 
-  // at_zero: f(0), for a start that is no better. visits: what has been counted before, in sequences.
-  void run(double at_zero, int64_t& visits) {
+  // at_zero: f(0), for a start that is no better. proof_only: no step is taken. visits: counted before, in sequences.
+  void run(double at_zero, bool proof_only, int64_t& visits) {
     const int64_t m = likelihood_.task().m();
     if (!evaluate(w_, f_, gradient_)) return;
     visits += m;
@@ -35,7 +36,7 @@ class QuasiNewton {
       if (!evaluate(w_, f_, gradient_)) return;
       visits += m;
     }
-    if (note(visits)) return;
+    if (note(visits) || proof_only) return;
     scale_ = 1 / (64 * likelihood_.task().lam);
     double step = 1;
     while (double(visits) < history_.stopping().max_epochs * double(m)) {
@@ -157,8 +158,9 @@ inline void minimise_likelihood(const Tagging& task, const LikelihoodOptions& op
   if (!options.from_start) FirstSteps(task, options.seed).run(w, team, watch, visits);
   if (watch.interrupted()) return;
   Likelihood likelihood(task);
-  if (watch.out_of_time()) watch.forgive_time();  // what there is shall have its proof
-  QuasiNewton(likelihood, w, team, watch, history).run(options.at_zero, visits);
+  const bool late = watch.out_of_time();
+  if (late) watch.forgive_time();  // what there is shall have its proof, and no more
+  QuasiNewton(likelihood, w, team, watch, history).run(options.at_zero, late, visits);
 }
 
 }  // namespace pegasos::structured

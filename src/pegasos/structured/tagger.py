@@ -162,9 +162,9 @@ class PegasosSequenceTagger(FittedChain):
         stacked, features = read(
             X, lengths, groups, self._features if before else None, self.min_count, self.n_hashed or 0
         )
-        classes, codes = encode(flat(y, stacked), stacked, self.classes_ if before else None)
         if not len(stacked.lengths):
             raise ValueError("X has no sequences: there is nothing to learn from.")
+        classes, codes = encode(flat(y, stacked), stacked, self.classes_ if before else None)
         if not len(codes):
             raise ValueError("all sequences are empty: there is nothing to learn from.")
         return self._train(stacked, features, classes, codes, stop, before, (X, y))
