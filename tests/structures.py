@@ -55,10 +55,11 @@ class Grid:
 
 
 class Timid(Ranking):
-    """Does not maximise: it finds the answer that does the least harm."""
+    """Does not maximise: once there are weights it finds the answer that does the least harm."""
 
     def decode_with_cost(self, x: Array, y: tuple[int, ...], w: Array) -> tuple[int, ...]:
-        return min(self.answers(x), key=lambda z: self.cost(y, z) + float(self.joint_feature(x, z) @ w))
+        worst = max if not w.any() else min
+        return worst(self.answers(x), key=lambda z: self.cost(y, z) + float(self.joint_feature(x, z) @ w))
 
 
 def ranking_data(n: int = 12, seed: int = 0) -> tuple[list[Array], list[tuple[int, ...]]]:

@@ -156,11 +156,12 @@ struct LikelihoodOptions {
 inline void minimise_likelihood(const Tagging& task, const LikelihoodOptions& options, std::span<double> w, Team& team,
                                 Watch& watch, History& history, int64_t& visits) {
   if (!options.from_start) FirstSteps(task, options.seed).run(w, team, watch, visits);
-  if (watch.interrupted()) return;
   Likelihood likelihood(task);
-  const bool late = watch.out_of_time();
-  if (late) watch.forgive_time();  // what there is shall have its proof, and no more
-  QuasiNewton(likelihood, w, team, watch, history).run(options.at_zero, late, visits);
+  QuasiNewton solver(likelihood, w, team, watch, history);
+  if (watch.look()) solver.run(options.at_zero, false, visits);
+  if (watch.interrupted() || !history.lines().empty()) return;
+  watch.forgive_time();  // what there is shall have its proof, and no more
+  solver.run(options.at_zero, true, visits);
 }
 
 }  // namespace pegasos::structured
