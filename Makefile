@@ -110,6 +110,7 @@ format: $(VENV)/.lint
 bench: $(VENV)/.installed $(VENV)/.demo
 	$(PY) benchmarks/linear.py
 	$(PY) benchmarks/kernels.py
+	$(PY) benchmarks/sequences.py
 
 # The peers are nobody's dependency: where one of them cannot be installed, its contests are skipped and say so.
 bench-peers: $(VENV)/.peers bench

@@ -15,6 +15,7 @@ using namespace nb::literals;
 void bind_kernel(nb::module_& m);
 void bind_linear(nb::module_& m);
 void bind_solvers(nb::module_& m);
+void bind_structured(nb::module_& m);
 void bind_testing(nb::module_& m);
 
 namespace {
@@ -84,6 +85,7 @@ NB_MODULE(_core, m) {
   bind_kernel(m);
   bind_linear(m);
   bind_solvers(m);
+  bind_structured(m);
   expect_stopped_threads();
   auto testing = m.def_submodule("testing", "Parts of the core that tests look at one by one.");
   bind_testing(testing);

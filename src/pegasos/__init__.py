@@ -16,6 +16,8 @@ _HOMES = {
     "PegasosClassifier": "estimators.linear",
     "PegasosRegressor": "estimators.regression",
     "Loss": "losses.own",
+    "PegasosSequenceTagger": "structured.tagger",
+    "PegasosStructured": "structured.estimator",
     "Auto": "solvers",
     "Pegasos": "solvers",
     "SDCA": "solvers",
@@ -29,24 +31,29 @@ __all__ = [
     "Pegasos",
     "PegasosClassifier",
     "PegasosRegressor",
+    "PegasosSequenceTagger",
+    "PegasosStructured",
     "datasets",
+    "metrics",
 ]
 
 if TYPE_CHECKING:
-    from . import datasets
+    from . import datasets, metrics
     from .estimators.kernel import KernelPegasosClassifier
     from .estimators.kernel_regression import KernelPegasosRegressor
     from .estimators.linear import PegasosClassifier
     from .estimators.regression import PegasosRegressor
     from .losses.own import Loss
     from .solvers import SDCA, Auto, Pegasos
+    from .structured.estimator import PegasosStructured
+    from .structured.tagger import PegasosSequenceTagger
 
 
 if not TYPE_CHECKING:  # a checker would take any name for one of ours
 
     def __getattr__(name: str) -> Any:
-        if name == "datasets":
-            return import_module(".datasets", __name__)
+        if name in ("datasets", "metrics"):
+            return import_module(f".{name}", __name__)
         if name in _HOMES:
             return getattr(import_module(f".{_HOMES[name]}", __name__), name)
         raise AttributeError(f"module 'pegasos' has no attribute {name!r}")

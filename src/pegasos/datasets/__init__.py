@@ -29,6 +29,7 @@ from pegasos.datasets.readers import (
     reuters_topics,
     tfidf,
 )
+from pegasos.datasets.windows import window_features
 
 __all__ = [
     "data_folder",
@@ -47,6 +48,7 @@ __all__ = [
     "make_text",
     "missing",
     "reuters_topics",
+    "window_features",
 ]
 
 

@@ -26,11 +26,12 @@ def loss_of_classes(estimator: Any, classes: NDArray[Any]) -> LossSpec:
             f"bias={bias!r} is for one vector of weights; with loss={loss}, which has one a class, use "
             "bias='regularized', 'free' or 'none'."
         )
-    costs = _costs_of(given, classes) if "costs" in loss.takes else None
+    costs = costs_between(given, classes) if "costs" in loss.takes else None
     return loss.bound(n_classes=len(classes), costs=costs)
 
 
-def _costs_of(given: Any, classes: NDArray[Any]) -> Floats:
+def costs_between(given: Any, classes: NDArray[Any]) -> Floats:
+    """A matrix, a frame or a dict of pairs as numbers, right class x answer; None: every mistake costs 1."""
     if given is None:
         return 1.0 - np.eye(len(classes))
     if isinstance(given, Mapping):

@@ -1,0 +1,280 @@
+// Sequences: what Python may ask of the dynamic programmes and of their solvers. No arithmetic here.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+
+#include "pegasos/structured/frank_wolfe.hpp"
+#include "pegasos/structured/lbfgs.hpp"
+#include "pegasos/structured/pegasos.hpp"
+#include "pegasos/structured/predict.hpp"
+#include "tagging.hpp"
+
+using namespace nb::literals;
+using namespace pegasos;
+using namespace pegasos::structured;
+
+namespace {
+
+// work(team, watch) without the GIL; what stopped it is raised.
+template <class Work>
+void watched(PyWatch& outside, int threads, const Work& work) {
+  {
+    WithoutGil nogil;
+    Team team(threads);
+    Watch watch = outside.make();
+    work(team, watch);
+  }
+  if (!outside.error.is_none()) {
+    PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(outside.error.ptr())), outside.error.ptr());
+    throw nb::python_error();
+  }
+}
+
+nb::tuple decode_all(const PyTagging& tagging, Vec<double> w, int threads, PyWatch& outside) {
+  tagging.check(w.size());
+  std::vector<uint16_t> labels(size_t(tagging.task.chains.tokens()));
+  std::vector<double> scores(size_t(tagging.task.m()));
+  watched(outside, threads,
+          [&](Team& team, Watch& watch) { decode(tagging.task, span_of(w), team, watch, labels, scores); });
+  return nb::make_tuple(to_numpy(std::move(labels)), to_numpy(std::move(scores)));
+}
+
+nb::tuple marginals_all(const PyTagging& tagging, Vec<double> w, int threads, PyWatch& outside) {
+  tagging.check(w.size());
+  const auto K = size_t(tagging.task.layout.labels), tokens = size_t(tagging.task.chains.tokens());
+  std::vector<double> out(tokens * K), log_z(size_t(tagging.task.m())), steps(K * K);
+  watched(outside, threads,
+          [&](Team& team, Watch& watch) { marginals(tagging.task, span_of(w), team, watch, out, log_z, steps); });
+  return nb::make_tuple(to_numpy(std::move(out), {tokens, K}), to_numpy(std::move(log_z)),
+                        to_numpy(std::move(steps), {K, K}));
+}
+
+auto score_all(const PyTagging& tagging, Vec<double> w, int threads, PyWatch& outside) {
+  tagging.check(w.size());
+  if (tagging.truth.empty() && tagging.task.chains.tokens() > 0) throw std::invalid_argument("labellings are missing");
+  std::vector<double> out(size_t(tagging.task.m()));
+  watched(outside, threads, [&](Team& team, Watch& watch) { score(tagging.task, span_of(w), team, watch, out); });
+  return to_numpy(std::move(out));
+}
+
+// What a solver hands back. `solve(team, watch, history)` runs without the GIL.
+template <class Solve>
+nb::dict fitted(const PyTagging& tagging, const Stopping& stopping, int threads, PyWatch& outside, const Solve& solve) {
+  if (int64_t(tagging.truth.size()) != tagging.task.chains.tokens()) throw std::invalid_argument("labels are missing");
+  if (!(tagging.task.lam > 0) || tagging.task.m() == 0) throw std::invalid_argument("lam > 0, and some sequences");
+  Watch watch = outside.make();
+  History history(stopping, watch, [&](const Checkpoint& line) { return outside.tell(line); });
+  {
+    WithoutGil nogil;
+    Team team(threads);
+    solve(team, watch, history);
+  }
+  std::vector<double> lines;
+  for (const Checkpoint& line : history.lines())
+    lines.insert(lines.end(), {line.seconds, double(line.steps), line.objective, line.dual});
+  nb::dict result;
+  result["history"] = to_numpy(std::move(lines), {history.lines().size(), size_t(4)});
+  result["converged"] = history.converged();
+  result["interrupted"] = watch.interrupted() || history.stopped() || !outside.error.is_none();
+  result["error"] = outside.error;
+  return result;
+}
+
+nb::dict fit_log(const PyTagging& tagging, OutVec<double> w, double tol, double max_epochs, uint64_t seed, bool goes_on,
+                 double at_zero, int threads, PyWatch& outside) {
+  tagging.check(w.size());
+  int64_t visits = 0;
+  const LikelihoodOptions options{{tol, max_epochs}, seed, goes_on, at_zero};
+  nb::dict result =
+      fitted(tagging, options.stopping, threads, outside, [&](Team& team, Watch& watch, History& history) {
+        minimise_likelihood(tagging.task, options, span_of(w), team, watch, history, visits);
+      });
+  result["visits"] = visits;
+  return result;
+}
+
+// The dual variables of the structured hinge, for a later fit to go on with: so many labellings of each sequence, with
+// their weights, the labels one after another.
+struct PyDualSets {
+  std::vector<int32_t> count;
+  std::vector<double> alpha;
+  std::vector<uint16_t> labels;
+
+  void read(const std::vector<WorkingSet>& sets) {
+    count.clear(), alpha.clear(), labels.clear();
+    for (const WorkingSet& set : sets) {
+      int32_t n = 0;
+      for (const Kept& kept : set.kept()) {
+        if (!(kept.alpha > 0)) continue;
+        ++n;
+        alpha.push_back(kept.alpha);
+        labels.insert(labels.end(), kept.labels.begin(), kept.labels.end());
+      }
+      count.push_back(n);
+    }
+  }
+
+  std::vector<WorkingSet> sets(const Tagging& task) const {
+    std::vector<WorkingSet> sets(size_t(task.m()));
+    if (count.empty()) return sets;
+    if (count.size() != sets.size()) throw std::invalid_argument("dual variables of other sequences");
+    SparseSum sum;
+    size_t at = 0, label = 0;
+    for (int64_t i = 0; i < task.m(); ++i) {
+      const auto n = size_t(task.chains.length(i));
+      double left = 1;
+      for (int32_t j = 0; j < count[size_t(i)]; ++j, ++at, label += n) {
+        if (at >= alpha.size() || label + n > labels.size()) throw std::invalid_argument("dual variables are missing");
+        for (size_t t = 0; t < n; ++t)
+          if (labels[label + t] >= task.layout.labels) throw std::invalid_argument("a label that does not exist");
+        const double a = std::min(alpha[at], left);
+        if (!(a > 0)) continue;
+        left -= a;
+        const Label* y = labels.data() + label;
+        const size_t place =
+            sets[size_t(i)].add(task.chains, i, task.layout, task.truth_of(i), y, cost_of(task, i, y), sum);
+        sets[size_t(i)].set_alpha(place, a);
+      }
+    }
+    return sets;
+  }
+};
+
+nb::dict fit_hinge(const PyTagging& tagging, PyDualSets& dual, OutVec<double> w, double tol, double max_epochs,
+                   uint64_t seed, int threads, PyWatch& outside) {
+  tagging.check(w.size());
+  if (tagging.costs.empty()) throw std::invalid_argument("the hinge needs costs");
+  std::vector<WorkingSet> sets = dual.sets(tagging.task);
+  int64_t visits = 0;
+  nb::dict result =
+      fitted(tagging, {tol, max_epochs}, threads, outside, [&](Team& team, Watch& watch, History& history) {
+        FrankWolfe solver(tagging.task, sets, span_of(w), team, watch, history);
+        solver.run(seed);
+        visits = solver.visits();
+      });
+  dual.read(sets);
+  result["visits"] = visits;
+  return result;
+}
+
+struct PyStepState {
+  OutVec<double> v, counts, out, B;
+  StepState numbers;
+};
+
+nb::dict fit_pegasos(const PyTagging& tagging, bool log_loss, const PegasosOptions& options, PyStepState& state,
+                     int threads, PyWatch& outside) {
+  for (const auto* each : {&state.v, &state.out}) tagging.check(each->size());
+  if (state.B.size() != 0) tagging.check(state.B.size());
+  if (int64_t(state.counts.size()) != tagging.task.m()) throw std::invalid_argument("counts do not fit the sequences");
+  if (!log_loss && tagging.costs.empty()) throw std::invalid_argument("the hinge needs costs");
+  if (options.k < 1 || !(state.numbers.c > 0) || state.numbers.t < 0)
+    throw std::invalid_argument("a state needs c > 0 and t >= 0, a step needs sequences");
+  StepState& s = state.numbers;
+  s.v = span_of(state.v);
+  s.counts = span_of(state.counts);
+  s.out = span_of(state.out);
+  s.B = span_of(state.B);
+  return fitted(tagging, {options.tol}, threads, outside, [&](Team& team, Watch& watch, History& history) {
+    StructuredPegasos(tagging.task, log_loss, options, s, team, watch, history).run();
+  });
+}
+
+// For each feature the labels that it occurs with, ascending: where each begins, and the labels.
+nb::tuple seen_pairs(const PyChains& sequences, Vec<uint16_t> labels, int64_t n_labels) {
+  const Chains& chains = sequences.view();
+  if (int64_t(labels.size()) != chains.tokens() || n_labels < 1)
+    throw std::invalid_argument("one label for each token");
+  for (const uint16_t label : span_of(labels))
+    if (label >= n_labels) throw std::invalid_argument("a label that does not exist");
+  std::vector<int64_t> first{0};
+  std::vector<uint16_t> pairs;
+  {
+    WithoutGil nogil;
+    find_pairs(chains, labels.data(), n_labels, first, pairs);
+  }
+  return nb::make_tuple(to_numpy(std::move(first)), to_numpy(std::move(pairs)));
+}
+
+void bind_fits(nb::module_& m) {
+  nb::class_<PyDualSets>(m, "TagDual")
+      .def(nb::init<>())
+      .def("__getstate__",
+           [](const PyDualSets& d) {
+             return nb::make_tuple(to_numpy(std::vector(d.count)), to_numpy(std::vector(d.alpha)),
+                                   to_numpy(std::vector(d.labels)));
+           })
+      .def("__setstate__", [](PyDualSets& d, std::tuple<Vec<int32_t>, Vec<double>, Vec<uint16_t>> state) {
+        const auto& [count, alpha, labels] = state;
+        new (&d) PyDualSets{{count.data(), count.data() + count.size()},
+                            {alpha.data(), alpha.data() + alpha.size()},
+                            {labels.data(), labels.data() + labels.size()}};
+      });
+  nb::class_<PyStepState>(m, "TagState")
+      .def(
+          "__init__",
+          [](PyStepState* self, OutVec<double> v, OutVec<double> counts, OutVec<double> out, OutVec<double> B) {
+            new (self) PyStepState{v, counts, out, B, {}};
+          },
+          "v"_a.noconvert(), "counts"_a.noconvert(), "out"_a.noconvert(), "B"_a.noconvert())
+#define PEG_NUMBER(name)                                          \
+  .def_prop_rw(                                                   \
+      #name, [](const PyStepState& s) { return s.numbers.name; }, \
+      [](PyStepState& s, decltype(StepState::name) x) { s.numbers.name = x; })
+      // clang-format off
+      PEG_NUMBER(c) PEG_NUMBER(cost) PEG_NUMBER(t) PEG_NUMBER(C) PEG_NUMBER(averaged) PEG_NUMBER(known);
+  // clang-format on
+#undef PEG_NUMBER
+  m.def("tag_log", &fit_log, "tagging"_a, "w"_a.noconvert(), nb::kw_only(), "tol"_a, "max_epochs"_a, "seed"_a,
+        "goes_on"_a, "at_zero"_a, "threads"_a, "watch"_a);
+  m.def("tag_hinge", &fit_hinge, "tagging"_a, "dual"_a, "w"_a.noconvert(), nb::kw_only(), "tol"_a, "max_epochs"_a,
+        "seed"_a, "threads"_a, "watch"_a);
+  m.def("tag_pegasos", &fit_pegasos, "tagging"_a, "log_loss"_a, "options"_a, "state"_a, "threads"_a, "watch"_a);
+}
+
+}  // namespace
+
+void bind_tokens(nb::module_& m);
+
+void bind_structured(nb::module_& m) {
+  bind_fits(m);
+  bind_tokens(m);
+  m.def("seen_pairs", &seen_pairs, "chains"_a, "labels"_a.noconvert(), "n_labels"_a);
+  nb::class_<PyChains>(m, "Chains")
+      .def(nb::init<Vec<int64_t>, Vec<int32_t>, std::optional<Vec<double>>, Vec<int64_t>, int64_t>(),
+           "indptr"_a.noconvert(), "indices"_a.noconvert(), "values"_a.noconvert().none(), "begins"_a.noconvert(),
+           "n_features"_a)
+      .def_prop_ro("longest_feature2", [](const PyChains& c) { return longest_feature2(c.view()); })
+      .def("__len__", [](const PyChains& c) { return c.view().size(); });
+  nb::class_<PyLayout>(m, "TagLayout")
+      .def(nb::init<int64_t, int64_t, std::optional<std::pair<Vec<int64_t>, Vec<uint16_t>>>, bool, bool,
+                    PyLayout::Bytes, PyLayout::Bytes, PyLayout::Bytes>(),
+           "n_features"_a, "n_labels"_a, nb::kw_only(), "seen"_a.noconvert().none(), "start"_a, "end"_a,
+           "steps"_a.noconvert().none(), "first"_a.noconvert().none(), "last"_a.noconvert().none())
+      .def_prop_ro("size", [](const PyLayout& l) { return l.view().size; })
+      .def_prop_ro("width", [](const PyLayout& l) { return l.view().width; })
+      .def_prop_ro("transitions", [](const PyLayout& l) { return l.view().transitions; })
+      .def_prop_ro("start", [](const PyLayout& l) { return l.view().start; })
+      .def_prop_ro("end", [](const PyLayout& l) { return l.view().end; })
+      // For every emission weight in turn: its label, and whether it is in use.
+      .def("places", [](const PyLayout& l) {
+        const Layout& layout = l.view();
+        std::vector<uint16_t> label(layout.label_data(), layout.label_data() + layout.transitions);
+        std::vector<uint8_t> live(layout.live(), layout.live() + layout.size);
+        std::vector<int64_t> rows(layout.rows_data(), layout.rows_data() + layout.n_features() + 1);
+        return nb::make_tuple(to_numpy(std::move(rows)), to_numpy(std::move(label)), to_numpy(std::move(live)));
+      });
+  nb::class_<PyTagging>(m, "Tagging")
+      .def(nb::init<const PyChains&, const PyLayout&, std::optional<Vec<uint16_t>>, std::optional<Mat<double>>,
+                    double>(),
+           "chains"_a, "layout"_a, nb::kw_only(), "labels"_a.noconvert().none() = nb::none(),
+           "costs"_a.noconvert().none() = nb::none(), "lam"_a = 1.0, nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>())
+      .def(
+          "possible", [](const PyTagging& t, int64_t length) { return t.reach.possible(length); }, "length"_a)
+      .def("decode", &decode_all, "w"_a.noconvert(), "threads"_a, "watch"_a)
+      .def("marginals", &marginals_all, "w"_a.noconvert(), "threads"_a, "watch"_a)
+      .def("scores", &score_all, "w"_a.noconvert(), "threads"_a, "watch"_a);
+}

@@ -1,0 +1,91 @@
+// Scores of the labels of each token: sums of the weights of its features.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "pegasos/structured/edges.hpp"
+
+namespace pegasos::structured {
+
+// What one thread needs for one sequence. Never shrinks.
+struct Scratch {
+  std::vector<double> score;        // of tokens x labels
+  std::vector<double> best, later;  // of tokens x labels, and of labels: what the dynamic programmes keep
+  std::vector<double> weight;       // e^score
+  std::vector<double> scale;        // of tokens
+  std::vector<const double*> rows;  // of one token
+  std::vector<double> row_value, listed;
+  std::vector<Label> labels;
+
+  void fit(int64_t tokens, int64_t width) {
+    const auto n = size_t(tokens * width);
+    if (score.size() < n) {
+      score.resize(n);
+      best.resize(n);
+      weight.resize(n);
+    }
+    if (scale.size() < size_t(tokens)) scale.resize(size_t(tokens));
+    if (later.size() < size_t(3 * width)) later.resize(size_t(3 * width));
+    if (listed.size() < size_t(width)) listed.resize(size_t(width));
+  }
+};
+
+// Long lists and rows have sums of their own: a vector cannot be read right after one of its numbers was written.
+PEG_INLINE void score_token(const Token& token, const Layout& layout, const double* w, Scratch& s, double* out) {
+  const int64_t width = layout.width;
+  const int64_t* rows = layout.rows_data();
+  const Label* labels = layout.label_data();
+  if (s.rows.size() < size_t(token.n)) {
+    s.rows.resize(size_t(token.n));
+    s.row_value.resize(size_t(token.n));
+  }
+  double* listed = s.listed.data();
+  for (int64_t k = 0; k < width; ++k) listed[k] = 0;
+  int64_t dense = 0;
+  for (int64_t j = 0; j < token.n; ++j) {
+    const int64_t first = rows[token.index[j]], last = rows[token.index[j] + 1];
+    const double x = token.at(j);
+    if (last - first == width) {
+      s.rows[size_t(dense)] = w + first;
+      s.row_value[size_t(dense++)] = x;
+    } else {
+      for (int64_t place = first; place < last; ++place) listed[labels[place]] += x * w[place];
+    }
+  }
+  const double* const* row = s.rows.data();
+  const double* value = s.row_value.data();
+  in_groups(width, [&]<int B>(int64_t k) __attribute__((always_inline)) {
+    Four sum[B];
+    for (int b = 0; b < B; ++b) sum[b] = load(listed + k + 4 * b);
+    for (int64_t j = 0; j < dense; ++j)
+      for (int b = 0; b < B; ++b) sum[b] += value[j] * load(row[j] + k + 4 * b);
+    for (int b = 0; b < B; ++b) store(sum[b], out + k + 4 * b);
+  });
+}
+
+// Scores of all tokens of sequence i, those of the start and the end included, as scale * w has them. With `costs`
+// (true label x label, padded) the cost of each label is added: the loss-augmented scores of eq. 20.
+[[maybe_unused]] PEG_CLONES static void score_tokens(const Chains& chains, int64_t i, const Layout& layout,
+                                                     const Edges& edges, const double* w, double scale,
+                                                     const double* costs, const Label* truth, Scratch& s) {
+  const int64_t n = chains.length(i), width = layout.width;
+  s.fit(n, width);
+  for (int64_t t = 0; t < n; ++t) {
+    double* out = s.score.data() + t * width;
+    score_token(chains[chains.begin(i) + t], layout, w, s, out);
+    if (scale != 1)
+      for (int64_t k = 0; k < width; ++k) out[k] *= scale;
+    if (costs != nullptr)
+      for (int64_t k = 0; k < width; ++k) out[k] += costs[int64_t(truth[t]) * width + k];
+    for (int64_t k = layout.labels; k < width; ++k) out[k] = never;
+  }
+  if (n == 0) return;
+  double *first = s.score.data(), *last = s.score.data() + (n - 1) * width;
+  for (int64_t k = 0; k < layout.labels; ++k) first[k] += edges.start[size_t(k)];
+  for (int64_t k = 0; k < layout.labels; ++k) last[k] += edges.end[size_t(k)];
+}
+
+}  // namespace pegasos::structured

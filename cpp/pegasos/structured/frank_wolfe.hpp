@@ -1,0 +1,209 @@
+// Minimises f, the structured hinge of all sequences, by block-coordinate Frank-Wolfe (Lacoste-Julien et al. 2013): the
+// best labelling for a sequence by loss-augmented Viterbi, then the exact step on its dual variables. Labellings found
+// are kept, so that steps on them need no Viterbi, and sequences are drawn by their gap (Osokin et al. 2016).
+// In: the problem, working sets to go on from. Out: w = w(alpha), a history whose last line belongs to it.
+//
+// Viterbi is asked for a batch of sequences at a time, by whoever is free; the steps follow in the order of the batch.
+// That w has moved since does no harm: each step is the best there is at the w it is taken.
+//
+// The certificate takes a whole pass: with w(alpha) rebuilt from alpha, the gap is the sum of those of the sequences.
+#pragma once
+
+#include <array>
+#include <cmath>
+
+#include "pegasos/data/sampler.hpp"
+#include "pegasos/structured/history.hpp"
+#include "pegasos/structured/rounding.hpp"
+#include "pegasos/structured/working_set.hpp"
+
+namespace pegasos::structured {
+
+class FrankWolfe {
+ public:
+  FrankWolfe(const Tagging& task, std::vector<WorkingSet>& sets, std::span<double> w, Team& team, Watch& watch,
+             History& history)
+      : task_(task),
+        sets_(sets),
+        w_(w),
+        team_(team),
+        watch_(watch),
+        history_(history),
+        pieces_(task.chains, task.layout.labels),
+        rounding_(task),
+        gap_(size_t(task.m()), 0.0),
+        found_(size_t(task.chains.tokens())),
+        value_(size_t(task.m())),
+        unit_(1 / (task.lam * double(task.m()))) {}
+
+  int64_t visits() const { return visits_; }
+
+  void run(uint64_t seed) {
+    rebuild();
+    const int64_t m = task_.m();
+    const double most = history_.stopping().max_epochs * double(m);
+    Sampler sampler(Sampling::permutation, seed, Population{m});
+    const Stream draws = Stream(seed).split(1);
+    for (int64_t round = 0;; ++round) {
+      std::vector<int64_t> order;
+      if (round < 2) {
+        std::vector<Sampler::Pick> picks(static_cast<size_t>(m));
+        sampler.fill(uint64_t(round) * uint64_t(m), picks);
+        for (const auto& pick : picks) order.push_back(pick.row);
+      } else {
+        order = by_gap(draws.split(uint64_t(round)));
+      }
+      if (!epoch(order) || !sweeps()) break;
+      const double estimate = std::accumulate(gap_.begin(), gap_.end(), 0.0) / double(m);
+      const bool last = double(visits_) >= most;
+      if (last || estimate <= 0.7 * history_.stopping().tol || round % 8 == 7) {
+        if (!certify()) break;
+        if (done_ || last) return;
+        step_on_all();
+      }
+    }
+    if (watch_.interrupted()) return;
+    watch_.forgive_time();  // what there is shall have its proof
+    certify();
+  }
+
+ private:
+  static constexpr int64_t batch_ = 16;
+
+  // Loss-augmented Viterbi of sequence i at w.
+  void ask(int64_t i, const Edges& edges, Scratch& s) {
+    const int64_t n = task_.chains.length(i);
+    score_tokens(task_.chains, i, task_.layout, edges, w_.data(), 1, task_.costs.data(), task_.truth_of(i), s);
+    Label* out = found_.data() + task_.chains.begin(i);
+    const double best = viterbi(edges, n, s, out);
+    value_[size_t(i)] = best - score_of(edges, n, s, task_.truth_of(i));
+  }
+
+  // With the labelling that was found for it.
+  void step(int64_t i) {
+    const Label* labels = found_.data() + task_.chains.begin(i);
+    WorkingSet& set = sets_[size_t(i)];
+    if (!std::equal(labels, labels + task_.chains.length(i), task_.truth_of(i)))
+      set.add(task_.chains, i, task_.layout, task_.truth_of(i), labels, cost_of(task_, i, labels), sum_);
+    gap_[size_t(i)] = set.solve(unit_, w_.data());
+  }
+
+  bool epoch(const std::vector<int64_t>& order) {
+    const auto count = int64_t(order.size()), batch = std::clamp<int64_t>(task_.m() / 64, 1, batch_);
+    for (int64_t from = 0; from < count; from += batch) {
+      const Edges edges(task_.layout, task_.allowed, w_.data());
+      const int64_t some = std::min(batch, count - from);
+      int64_t tokens = 0;
+      team_.each(some, [&](int64_t j) { ask(order[size_t(from + j)], edges, scratch_[size_t(j)]); });
+      for (int64_t j = 0; j < some; ++j) {
+        step(order[size_t(from + j)]);
+        tokens += task_.chains.length(order[size_t(from + j)]);
+      }
+      visits_ += some;
+      if (!watch_.go_on(tokens * 100)) return false;
+    }
+    return true;
+  }
+
+  // Steps on the labellings kept, as long as they gain.
+  bool sweeps() {
+    double before = std::numeric_limits<double>::infinity();
+    for (int sweep = 0; sweep < 10; ++sweep) {
+      double total = 0;
+      for (int64_t i = 0; i < task_.m(); ++i) {
+        WorkingSet& set = sets_[size_t(i)];
+        if (set.kept().empty()) continue;
+        const double gap = set.solve(unit_, w_.data());
+        total += gap;
+        gap_[size_t(i)] = std::max(gap, 0.5 * gap_[size_t(i)]);
+        if (!watch_.go_on(int64_t(set.kept().size()) * 400)) return false;
+      }
+      const double mean = total / double(task_.m());
+      if (mean < 0.1 * history_.stopping().tol || mean > 0.7 * before) break;
+      before = mean;
+    }
+    return true;
+  }
+
+  // Sequences by their last gap; none is left out for good.
+  std::vector<int64_t> by_gap(const Stream& draws) const {
+    const auto m = double(task_.m());
+    const double mean = std::accumulate(gap_.begin(), gap_.end(), 0.0) / m;
+    if (!(mean > 0)) {
+      std::vector<int64_t> all(gap_.size());
+      std::iota(all.begin(), all.end(), int64_t{0});
+      return all;
+    }
+    std::vector<double> chance(gap_.size());
+    double sum = 0, squares = 0;
+    for (size_t i = 0; i < chance.size(); ++i) {
+      chance[i] = gap_[i] / mean + 0.05;
+      sum += chance[i];
+      squares += chance[i] * chance[i];
+    }
+    const AliasTable table(chance);
+    const auto count = uint64_t(std::clamp(sum * sum / squares, m / 16, m)) + 1;
+    std::vector<bool> drawn(gap_.size());
+    std::vector<int64_t> order;
+    for (uint64_t n = 0; n < count; ++n) {
+      const int64_t i = table.pick(draws, n);
+      if (!drawn[size_t(i)]) order.push_back(i);
+      drawn[size_t(i)] = true;  // no sequence twice: a batch is looked at all at once
+    }
+    return order;
+  }
+
+  void rebuild() {
+    std::fill(w_.begin(), w_.end(), 0.0);
+    for (const WorkingSet& set : sets_)
+      for (const Kept& kept : set.kept())
+        if (kept.alpha > 0) kept.axpy(kept.alpha * unit_, w_.data());
+  }
+
+  bool certify() {
+    rebuild();
+    const Edges edges(task_.layout, task_.allowed, w_.data());
+    const bool whole = pieces_.each(
+        team_, watch_, [&](int64_t i, int64_t slot) { ask(i, edges, scratch_[size_t(slot)]); }, [](int64_t) {});
+    if (!whole) return false;
+    visits_ += task_.m();
+    const auto m = double(task_.m());
+    const double penalty = task_.lam / 2 * norm2(w_);
+    double loss = 0, cost = 0, terms = 0;
+    for (size_t i = 0; i < sets_.size(); ++i) {
+      loss += value_[i];
+      for (const Kept& kept : sets_[i].kept()) {
+        cost += kept.alpha * kept.cost;
+        terms += kept.alpha > 0;
+      }
+    }
+    const double objective = loss / m + penalty;
+    const double rounding = rounding_.objective(w_, penalty) + 0x1p-52 * (terms * (cost / m + penalty) + m * objective);
+    done_ = history_.add(visits_, objective, cost / m - penalty - rounding);
+    return true;
+  }
+
+  // The labellings that the certificate found are as good as any.
+  void step_on_all() {
+    for (int64_t i = 0; i < task_.m(); ++i) step(i);
+  }
+
+  const Tagging& task_;
+  std::vector<WorkingSet>& sets_;
+  std::span<double> w_;
+  Team& team_;
+  Watch& watch_;
+  History& history_;
+  Pieces pieces_;
+  Rounding rounding_;
+  std::array<Scratch, Pieces::at_once> scratch_;
+  std::vector<double> gap_;  // of each sequence when it was last seen
+  std::vector<Label> found_;
+  std::vector<double> value_;  // max_y H(y)
+  SparseSum sum_;
+  double unit_;
+  int64_t visits_ = 0;
+  bool done_ = false;
+};
+
+}  // namespace pegasos::structured

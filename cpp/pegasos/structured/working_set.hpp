@@ -1,0 +1,172 @@
+// The labellings that matter to a sequence, with their dual variables, and the exact step on all of them.
+//
+// psi(y) = phi(x, truth) - phi(x, y). The dual variables of a sequence are a distribution over its labellings, truth
+// included, whose psi is zero; w = sum over sequences and labellings of alpha psi / (lam m). With
+//   H(y) = cost(y) - <w, psi(y)>
+// the gap of a sequence is max_y H(y) - sum_y alpha(y) H(y).
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+#include <vector>
+
+#include "pegasos/structured/difference.hpp"
+
+namespace pegasos::structured {
+
+struct Kept {
+  std::vector<Label> labels;
+  std::vector<int64_t> places;  // of psi, ascending
+  std::vector<double> values;
+  double cost = 0, alpha = 0;
+  int idle = 0;              // visits without any weight
+  std::vector<double> gram;  // <psi, psi of those before and itself>
+
+  double dot(const double* w) const {
+    double sum = 0;
+    for (size_t j = 0; j < places.size(); ++j) sum += values[j] * w[places[j]];
+    return sum;
+  }
+  void axpy(double a, double* w) const {
+    for (size_t j = 0; j < places.size(); ++j) w[places[j]] += a * values[j];
+  }
+};
+
+inline double dot(const Kept& a, const Kept& b) {
+  double sum = 0;
+  for (size_t i = 0, j = 0; i < a.places.size() && j < b.places.size();) {
+    if (a.places[i] == b.places[j])
+      sum += a.values[i++] * b.values[j++];
+    else if (a.places[i] < b.places[j])
+      ++i;
+    else
+      ++j;
+  }
+  return sum;
+}
+
+class WorkingSet {
+ public:
+  static constexpr size_t most = 24;  // labellings kept
+  static constexpr int patience = 8;  // visits a labelling stays without any weight
+
+  const std::vector<Kept>& kept() const { return kept_; }
+
+  // The number of the labelling, which is new or known.
+  size_t add(const Chains& chains, int64_t i, const Layout& layout, const Label* truth, const Label* labels,
+             double cost, SparseSum& sum) {
+    const auto n = size_t(chains.length(i));
+    for (size_t j = 0; j < kept_.size(); ++j)
+      if (std::equal(labels, labels + n, kept_[j].labels.begin())) return j;
+    if (kept_.size() == most) drop_least();
+    Kept kept;
+    kept.labels.assign(labels, labels + n);
+    kept.cost = cost;
+    sum.clear();
+    each_difference(chains, i, layout, truth, labels, [&](int64_t place, double x) { sum.add(place, x); });
+    std::vector<size_t> order(sum.size());
+    std::iota(order.begin(), order.end(), size_t{0});
+    std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return sum.place(a) < sum.place(b); });
+    for (const size_t j : order) {
+      if (sum.value(j) == 0) continue;
+      kept.places.push_back(sum.place(j));
+      kept.values.push_back(sum.value(j));
+    }
+    for (const Kept& other : kept_) kept.gram.push_back(dot(other, kept));
+    kept.gram.push_back(dot(kept, kept));
+    kept_.push_back(std::move(kept));
+    return kept_.size() - 1;
+  }
+
+  // Of a fit before.
+  void set_alpha(size_t j, double alpha) { kept_[j].alpha = alpha; }
+
+  // Maximises the dual over the dual variables of this sequence, w follows. Returns the gap of the labellings kept,
+  // before. unit = 1 / (lam m).
+  double solve(double unit, double* w) {
+    const size_t n = kept_.size();
+    if (n == 0) return 0;
+    H_.resize(n + 1);
+    change_.assign(n, 0.0);
+    double truth = 1, mean = 0;
+    for (size_t j = 0; j < n; ++j) {
+      H_[j] = kept_[j].cost - kept_[j].dot(w);
+      truth -= kept_[j].alpha;
+      mean += kept_[j].alpha * H_[j];
+    }
+    H_[n] = 0;
+    const double gap = *std::max_element(H_.begin(), H_.end()) - mean;
+    for (size_t step = 0; step < 4 * n + 8; ++step) {
+      size_t best = n, worst = n;
+      bool any = truth > 0;  // the truth has no alpha of its own: it is what the others leave
+      for (size_t j = 0; j < n; ++j) {
+        if (H_[j] > H_[best]) best = j;
+        if (kept_[j].alpha > 0 && (!any || H_[j] < H_[worst])) {
+          worst = j;
+          any = true;
+        }
+      }
+      const double rise = H_[best] - H_[worst];
+      if (!(rise > 1e-3 * gap) || best == worst) break;
+      const double curvature = unit * (gram(best, best) - 2 * gram(best, worst) + gram(worst, worst));
+      const double available = worst == n ? truth : kept_[worst].alpha;
+      const double move = curvature > 0 ? std::min(rise / curvature, available) : available;
+      shift(best, move, truth);
+      if (move == available)
+        empty(worst, truth);
+      else
+        shift(worst, -move, truth);
+      for (size_t j = 0; j < n; ++j) H_[j] -= move * unit * (gram(j, best) - gram(j, worst));
+    }
+    for (size_t j = 0; j < n; ++j)
+      if (change_[j] != 0) kept_[j].axpy(change_[j] * unit, w);
+    age();
+    return gap;
+  }
+
+ private:
+  double gram(size_t a, size_t b) const {
+    if (a == kept_.size() || b == kept_.size()) return 0;
+    return a < b ? kept_[b].gram[a] : kept_[a].gram[b];
+  }
+  void shift(size_t j, double move, double& truth) {
+    if (j == kept_.size()) {
+      truth += move;
+    } else {
+      kept_[j].alpha += move;
+      change_[j] += move;
+    }
+  }
+  void empty(size_t j, double& truth) {
+    if (j == kept_.size()) {
+      truth = 0;
+    } else {
+      change_[j] -= kept_[j].alpha;
+      kept_[j].alpha = 0;
+    }
+  }
+  void age() {
+    for (size_t j = kept_.size(); j-- > 0;) {
+      kept_[j].idle = kept_[j].alpha > 0 ? 0 : kept_[j].idle + 1;
+      if (kept_[j].idle > patience) drop(j);
+    }
+  }
+  // Only one without weight may go, or w would change; where all have some, one more is kept.
+  void drop_least() {
+    size_t idlest = 0;
+    for (size_t j = 1; j < kept_.size(); ++j)
+      if (kept_[j].idle > kept_[idlest].idle) idlest = j;
+    if (kept_[idlest].alpha == 0) drop(idlest);
+  }
+  void drop(size_t j) {
+    for (size_t later = j + 1; later < kept_.size(); ++later)
+      kept_[later].gram.erase(kept_[later].gram.begin() + int64_t(j));
+    kept_.erase(kept_.begin() + int64_t(j));
+  }
+
+  std::vector<Kept> kept_;
+  std::vector<double> H_, change_;
+};
+
+}  // namespace pegasos::structured

@@ -1,0 +1,139 @@
+// Chains under sanitizers: the dynamic programmes against each other, and every solver to the end.
+#include <numeric>
+
+#include "check.hpp"
+#include "pegasos/structured/frank_wolfe.hpp"
+#include "pegasos/structured/lbfgs.hpp"
+#include "pegasos/structured/pegasos.hpp"
+#include "pegasos/structured/predict.hpp"
+#include "pegasos/structured/vocabulary.hpp"
+
+using namespace pegasos;
+using namespace pegasos::structured;
+
+namespace {
+
+// Sequences of 0 to 6 tokens; arrays have exactly the size they need.
+struct Small {
+  int64_t K;
+  std::vector<int64_t> indptr{0}, begins{0};
+  std::vector<int32_t> indices;
+  std::vector<double> values, costs;
+  std::vector<Label> truth;
+  std::vector<uint8_t> steps;
+  Chains chains;
+
+  Small(int64_t labels, int64_t m, uint64_t seed) : K(labels) {
+    const Stream draws(seed);
+    uint64_t n = 0;
+    for (int64_t i = 0; i < m; ++i) {
+      for (uint64_t t = draws.below(n++, 7); t > 0; --t) {
+        for (uint64_t f = draws.below(n++, 4); f > 0; --f) {
+          indices.push_back(int32_t(draws.below(n++, 9)));
+          values.push_back(draws.uniform(n++) - 0.3);
+        }
+        indptr.push_back(int64_t(indices.size()));
+        truth.push_back(Label(draws.below(n++, uint64_t(K))));
+      }
+      begins.push_back(int64_t(indptr.size()) - 1);
+    }
+    costs.assign(size_t(K * padded(K)), 0.0);
+    for (int64_t a = 0; a < K; ++a)
+      for (int64_t b = 0; b < K; ++b) costs[size_t(a * padded(K) + b)] = a == b ? 0 : 1;
+    chains = {indptr, indices, values, begins, 9};
+    validate(chains);
+  }
+};
+
+Watch forever() { return Watch(0, 1e300, {}); }
+bool nobody(const Checkpoint&) { return true; }
+
+}  // namespace
+
+TEST(the_sum_over_labellings_is_at_least_the_best_of_them) {
+  for (const int64_t K : {1, 3, 4, 9, 25, 50}) {
+    const Small data(K, 20, uint64_t(K));
+    const Layout layout(9, K, {}, {}, true, true, {});
+    const Reach reach({}, K, data.chains.longest());
+    const Tagging task{data.chains, layout, {}, reach, data.truth};
+    std::vector<double> w(size_t(layout.size)), scores(20), log_z(20), p(data.truth.size() * size_t(K)),
+        steps(size_t(K * K));
+    for (size_t at = 0; at < w.size(); ++at) w[at] = layout.live(int64_t(at)) ? 3 * Stream(7).uniform(at) - 1 : 0;
+    std::vector<Label> labels(data.truth.size());
+    Team team(2);
+    Watch watch = forever();
+    CHECK(decode(task, w, team, watch, labels, scores));
+    CHECK(marginals(task, w, team, watch, p, log_z, steps));
+    for (size_t i = 0; i < 20; ++i) {
+      const double most = scores[i] + double(data.chains.length(int64_t(i))) * std::log(double(K));
+      CHECK(log_z[i] >= scores[i] - 1e-9 && log_z[i] <= most + 1e-9);
+    }
+    for (size_t t = 0; t < data.truth.size(); ++t)
+      CHECK(near(std::accumulate(p.begin() + int64_t(t) * K, p.begin() + int64_t(t + 1) * K, 0.0), 1));
+  }
+}
+
+TEST(the_solvers_of_the_hinge_agree) {
+  const Small data(4, 30, 5);
+  std::vector<int64_t> first{0};
+  std::vector<Label> pairs;
+  find_pairs(data.chains, data.truth.data(), 4, first, pairs);
+  const Layout layout(9, 4, first, pairs, true, false, {});
+  const Reach reach({}, 4, data.chains.longest());
+  const Tagging task{data.chains, layout, {}, reach, data.truth, data.costs, 0.05};
+  Team team(2);
+  Watch watch = forever();
+  std::vector<double> w(size_t(layout.size)), v(w.size()), out(w.size()), counts(30);
+  std::vector<WorkingSet> sets(30);
+  History exact({1e-5, 1000}, watch, nobody);
+  FrankWolfe(task, sets, w, team, watch, exact).run(1);
+  CHECK(exact.converged());
+  PegasosOptions options;
+  options.k = 2, options.steps = 3000, options.to_the_end = true, options.sampling = Sampling::permutation;
+  StepState state{v, counts, out};
+  History rough({1e-5}, watch, nobody);
+  StructuredPegasos(task, false, options, state, team, watch, rough).run();
+  CHECK(rough.lines().back().objective >= exact.lines().back().dual);
+  CHECK(rough.lines().back().dual <= exact.lines().back().objective);
+  CHECK(rough.lines().back().objective - exact.lines().back().objective < 0.05);
+}
+
+TEST(the_solvers_of_the_log_loss_agree) {
+  const Small data(3, 30, 6);
+  const Layout layout(9, 3, {}, {}, false, true, {});
+  const Reach reach({}, 3, data.chains.longest());
+  const Tagging task{data.chains, layout, {}, reach, data.truth, {}, 0.05};
+  Team team(2);
+  Watch watch = forever();
+  std::vector<double> w(size_t(layout.size)), v(w.size()), out(w.size()), counts(30), B(w.size());
+  History exact({1e-9, 1000}, watch, nobody);
+  int64_t visits = 0;
+  minimise_likelihood(task, {{1e-9, 1000}, 1, false, 1e9}, w, team, watch, exact, visits);
+  CHECK(exact.converged());
+  PegasosOptions options;
+  options.k = 3, options.steps = 2000, options.to_the_end = true, options.tail = 1, options.radius = 100;
+  StepState state{v, counts, out, B};
+  History rough({1e-9}, watch, nobody);
+  StructuredPegasos(task, true, options, state, team, watch, rough).run();
+  CHECK(rough.lines().back().objective - exact.lines().back().objective < 0.05);
+  CHECK(rough.lines().back().dual <= exact.lines().back().objective);
+}
+
+TEST(a_sparse_sum_forgets_all_when_cleared) {
+  SparseSum sum;
+  for (int round = 0; round < 3; ++round) {
+    for (int64_t place = 0; place < 300; ++place) sum.add(place * 7919 % 1000, 1);
+    CHECK(sum.size() == 300 && near(sum.norm2(), 300));
+    sum.add(0, 2);
+    CHECK(near(sum.norm2(), 308));
+    sum.clear();
+    CHECK(sum.size() == 0);
+  }
+}
+
+TEST(a_vocabulary_numbers_names_as_they_come) {
+  Vocabulary words;
+  for (int i = 0; i < 5000; ++i) CHECK(words.add("name " + std::to_string(i)) == i);
+  for (int i = 0; i < 5000; ++i) CHECK(words.find("name " + std::to_string(i)) == i);
+  CHECK(words.find("name") == -1 && words.add("") == 5000 && words.find("") == 5000);
+}

@@ -1,0 +1,1 @@
+"""Structured prediction: sequences of labels, and any structure that a user can decode."""

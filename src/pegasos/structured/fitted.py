@@ -1,0 +1,126 @@
+"""What a fitted chain says: labellings, probabilities, scores, weights."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from .. import _core
+from . import run
+from .labels import encode, flat
+from .run import Floats
+from .tokens import Features, Stacked, read
+from .weights import Shape
+
+
+class FittedChain(run.CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type hints
+    """Predictions of a chain, from its weights, its features and its labels."""
+
+    classes_: NDArray[Any]
+    n_jobs: int | None
+    verbose: int
+    _w: Floats
+    _shape: Shape
+    _features: Features
+    _loss: str
+
+    def predict(self, X: Any, lengths: Any = None, groups: Any = None) -> Any:
+        """The best labelling of each sequence: a list of lists, or one array for a stacked matrix."""
+        stacked, tagging = self._tagging(X, lengths, groups)
+        codes, _ = tagging.decode(self._w, self._threads(), run.quiet_watch())
+        if not stacked.is_list:
+            return self.classes_[codes]
+        labels, ends = self.classes_[codes].tolist(), stacked.begins.tolist()
+        return [labels[a:b] for a, b in pairwise(ends)]
+
+    def predict_marginals(self, X: Any, lengths: Any = None, groups: Any = None) -> Any:
+        """Probabilities of each token's labels, in the order of `classes_`: an array a sequence, or one for all."""
+        self._needs_log("predict_marginals")
+        stacked, tagging = self._tagging(X, lengths, groups)
+        marginals, _, _ = tagging.marginals(self._w, self._threads(), run.quiet_watch())
+        return np.split(marginals, stacked.begins[1:-1]) if stacked.is_list and len(stacked.lengths) else marginals
+
+    def labelling_score(self, X: Any, y: Any, lengths: Any = None, groups: Any = None) -> Floats:
+        """<w, phi(x, y)> of each sequence with a labelling; minus infinity where it is forbidden."""
+        _, tagging = self._tagging(X, lengths, groups, y)
+        scores: Floats = tagging.scores(self._w, self._threads(), run.quiet_watch())
+        return scores
+
+    def labelling_log_proba(self, X: Any, y: Any, lengths: Any = None, groups: Any = None) -> Floats:
+        """The logarithm of the probability of each labelling."""
+        self._needs_log("labelling_log_proba")
+        _, tagging = self._tagging(X, lengths, groups, y)
+        scores: Floats = tagging.scores(self._w, self._threads(), run.quiet_watch())
+        _, log_z, _ = tagging.marginals(self._w, self._threads(), run.quiet_watch())
+        logs: Floats = np.minimum(scores - log_z, 0.0)
+        return logs
+
+    def score(self, X: Any, y: Any, lengths: Any = None, groups: Any = None) -> float:
+        """The share of tokens that get the right label."""
+        stacked, tagging = self._tagging(X, lengths, groups)
+        codes, _ = tagging.decode(self._w, self._threads(), run.quiet_watch())
+        right = flat(y, stacked)
+        if not right:
+            raise ValueError("there are no tokens to score.")
+        return float(np.mean([a == b for a, b in zip(self.classes_[codes].tolist(), right, strict=True)]))
+
+    @property
+    def coef_(self) -> Any:
+        return self._shape.emission(self._fitted())
+
+    @property
+    def transitions_(self) -> Floats:
+        return self._shape.transitions(self._fitted())
+
+    @property
+    def start_(self) -> Floats:
+        return self._shape.first(self._fitted())
+
+    @property
+    def end_(self) -> Floats:
+        return self._shape.last(self._fitted())
+
+    @property
+    def feature_names_(self) -> list[str] | None:
+        self._fitted()
+        return self._features.names
+
+    def _fitted(self) -> Floats:
+        if "_w" not in vars(self):  # a property: hasattr must be able to say no
+            raise AttributeError("this PegasosSequenceTagger is not fitted yet.")
+        w: Floats = self._w
+        return w
+
+    def _threads(self) -> int:
+        return run.thread_count(self.n_jobs)
+
+    def _needs_log(self, method: str) -> None:
+        check_is_fitted(self)
+        if self._loss != "log":
+            raise AttributeError(f"{method} needs probabilities: fit with loss='log'; this model has {self._loss!r}.")
+
+    def _tagging(self, X: Any, lengths: Any, groups: Any, y: Any = None) -> tuple[Stacked, _core.Tagging]:
+        check_is_fitted(self)
+        stacked, _ = read(X, lengths, groups, self._features, 1, 0)
+        self._tell_unknown(stacked)
+        labels = None if y is None else encode(flat(y, stacked), stacked, self.classes_)[1]
+        tagging = _core.Tagging(stacked.native(), self._shape.layout, labels=labels)
+        check_possible(tagging, stacked)
+        return stacked, tagging
+
+    def _tell_unknown(self, stacked: Stacked) -> None:
+        self.n_unknown_ = stacked.unknown
+        if stacked.unknown and self.verbose:
+            print(f"[pegasos] {stacked.unknown} features are not in the vocabulary, and were left out.")
+
+
+def check_possible(tagging: _core.Tagging, stacked: Stacked) -> None:
+    for n in np.unique(stacked.lengths).tolist():
+        if not tagging.possible(n):
+            i = int(np.flatnonzero(stacked.lengths == n)[0])
+            raise ValueError(f"allowed leaves no labelling at all to a sequence of {n} tokens (sequence {i}).")

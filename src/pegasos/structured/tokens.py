@@ -1,0 +1,202 @@
+"""The door for sequences: dicts, lists of strings, matrices or one stacked matrix in; stacked native chains out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from .. import _core
+from ..problem.rows import refuse_masked, sound
+
+Places = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Stacked:
+    """All tokens one after another, and where sequences begin."""
+
+    indptr: Places
+    indices: NDArray[np.int32]
+    values: NDArray[np.float64] | None  # None: all are 1
+    begins: Places
+    n_features: int
+    is_list: bool  # a list of sequences was given, and answers are lists
+    unknown: int = 0  # features that are not in the vocabulary, left out
+
+    @property
+    def lengths(self) -> Places:
+        return np.diff(self.begins)
+
+    @property
+    def n_tokens(self) -> int:
+        return len(self.indptr) - 1
+
+    def native(self) -> _core.Chains:
+        """For native work, validated."""
+        return _core.Chains(self.indptr, self.indices, self.values, self.begins, self.n_features)
+
+
+@dataclass
+class Features:
+    """How names of features become columns: by a vocabulary, by hashing, or not at all, where matrices come."""
+
+    vocabulary: _core.Vocabulary | None = None
+    hashed: int = 0
+    n_features: int = 0
+
+    @property
+    def named(self) -> bool:
+        return self.vocabulary is not None
+
+    @property
+    def names(self) -> list[str] | None:
+        """Of the columns, where there is a vocabulary."""
+        return self.vocabulary.names() if self.vocabulary is not None and not self.hashed else None
+
+
+def read(
+    X: Any, lengths: Any, groups: Any, features: Features | None, min_count: int, hashed: int
+) -> tuple[Stacked, Features]:
+    """Sequences of any kind. features: those of the fit before, None to learn them."""
+    if is_stacked(X):
+        begins = _begins(X.shape[0], lengths, groups)
+        stacked = _of_matrix(X, begins, is_list=False)
+        return stacked, _same_columns(stacked, features)
+    if lengths is not None or groups is not None:
+        raise ValueError("lengths and groups go with one stacked matrix; X is a list of sequences already.")
+    if not isinstance(X, Sequence) and not (isinstance(X, np.ndarray) and X.dtype.kind == "O"):
+        if isinstance(X, (str, bytes)) or not hasattr(X, "__iter__"):
+            raise ValueError(
+                f"X must be a list of sequences, or one stacked matrix with lengths; got {type(X).__name__}."
+            )
+        X = list(X)
+    if isinstance(X, (str, bytes)):
+        raise ValueError("X must be a list of sequences, got a string.")
+    if any(_is_matrix(x) for x in X):
+        stacked = _of_matrices(X)
+        return stacked, _same_columns(stacked, features)
+    if features is not None and not features.named:
+        if not any(len(x) for x in X):
+            nothing = np.zeros(1, np.int64)
+            begins = np.zeros(len(X) + 1, np.int64)
+            return Stacked(nothing, np.zeros(0, np.int32), None, begins, features.n_features, True), features
+        raise ValueError("the model was fitted on matrices; these sequences are lists of tokens.")
+    return _of_tokens(X, features, min_count, hashed)
+
+
+def is_stacked(X: Any) -> bool:
+    """Whether X is one matrix of all tokens."""
+    return (
+        sp.issparse(X) or hasattr(X, "columns") or (isinstance(X, np.ndarray) and X.dtype.kind != "O" and X.ndim == 2)
+    )
+
+
+def _is_matrix(x: Any) -> bool:
+    return sp.issparse(x) or (isinstance(x, np.ndarray) and x.ndim == 2) or hasattr(x, "columns")
+
+
+def _begins(n_tokens: int, lengths: Any, groups: Any) -> Places:
+    if (lengths is None) == (groups is None):
+        raise ValueError(
+            "one stacked matrix needs either lengths=, the number of tokens of each sequence, or groups=, the sequence "
+            "of each token."
+        )
+    if groups is not None:
+        groups = np.asarray(groups)
+        if groups.ndim != 1 or len(groups) != n_tokens:
+            raise ValueError(f"groups has shape {groups.shape} for {n_tokens} tokens; it needs one entry for each.")
+        starts = np.flatnonzero(groups[1:] != groups[:-1]) + 1
+        heads = groups[np.concatenate([[0], starts])] if n_tokens else groups
+        if len(np.unique(heads)) != len(heads):
+            raise ValueError("the tokens of a group must stand together: sort X, y and groups by group first.")
+        return np.concatenate([[0], starts, [n_tokens]] if n_tokens else [[0]]).astype(np.int64)
+    counts = np.asarray(lengths)
+    if counts.ndim != 1 or (counts.size and counts.dtype.kind not in "iu") or (counts < 0).any():
+        raise ValueError("lengths must be whole numbers >= 0, one for each sequence.")
+    if counts.sum() != n_tokens:
+        raise ValueError(f"the lengths add up to {counts.sum()}, but there are {n_tokens} tokens.")
+    return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+
+
+def _csr(X: Any, where: str) -> Any:
+    refuse_masked("X", X)
+    if not sp.issparse(X):
+        dense = np.asarray(X)
+        if dense.dtype.kind not in "biuf":
+            raise ValueError(f"{where} has dtype {dense.dtype}; matrices hold numbers.")
+        return sp.csr_matrix(dense.astype(np.float64))
+    if X.dtype.kind not in "biuf":
+        raise ValueError(f"{where} has dtype {X.dtype}; matrices hold real numbers.")
+    csr = sound(X).tocsr()
+    n = csr.shape[0]
+    if np.ndim(csr.indptr) != 1 or len(csr.indptr) != n + 1 or len(csr.data) != len(csr.indices):
+        raise ValueError(f"{where} is a damaged CSR matrix: {len(csr.indptr)} row pointers for {n} rows.")
+    if csr.shape[1] > np.iinfo(np.int32).max:
+        raise ValueError(f"{where} has {csr.shape[1]} columns; at most 2^31 - 1 are possible.")
+    return csr
+
+
+def _arrays(csr: Any) -> tuple[Places, NDArray[np.int32], NDArray[np.float64]]:
+    indices = np.asarray(csr.indices)
+    bad = np.flatnonzero((indices < 0) | (indices >= csr.shape[1]))  # before they are cut to 32 bits
+    if bad.size:
+        row = int(np.searchsorted(csr.indptr, bad[0], side="right")) - 1
+        raise ValueError(f"column index {indices[bad[0]]} in row {row} is outside 0..{csr.shape[1] - 1}.")
+    return (
+        np.ascontiguousarray(csr.indptr, np.int64),
+        np.ascontiguousarray(indices, np.int32),
+        np.ascontiguousarray(csr.data, np.float64),
+    )
+
+
+def _of_matrix(X: Any, begins: Places, is_list: bool) -> Stacked:
+    csr = _csr(X, "X")
+    indptr, indices, data = _arrays(csr)
+    values = None if len(data) and (data == 1.0).all() else data
+    return Stacked(indptr, indices, values, begins, int(csr.shape[1]), is_list)
+
+
+def _of_matrices(X: Any) -> Stacked:
+    parts = []
+    for i, x in enumerate(X):
+        if not _is_matrix(x):
+            raise ValueError(f"X[{i}] is a {type(x).__name__}, but other sequences are matrices. Use one kind for all.")
+        parts.append(_csr(x, f"X[{i}]"))
+        if parts[-1].shape[1] != parts[0].shape[1]:
+            raise ValueError(f"X[{i}] has {parts[-1].shape[1]} columns where X[0] has {parts[0].shape[1]}.")
+        _arrays(parts[-1])
+    begins = np.concatenate([[0], np.cumsum([part.shape[0] for part in parts])]).astype(np.int64)
+    return _of_matrix(sp.vstack(parts, format="csr"), begins, is_list=True)
+
+
+def _same_columns(stacked: Stacked, features: Features | None) -> Features:
+    if features is None:
+        return Features(n_features=stacked.n_features)
+    if features.named:
+        raise ValueError("the model was fitted on lists of tokens; these sequences are matrices.")
+    if stacked.n_features != features.n_features:
+        raise ValueError(f"X has {stacked.n_features} features, but the model was fitted with {features.n_features}.")
+    return features
+
+
+def _of_tokens(X: Any, features: Features | None, min_count: int, hashed: int) -> tuple[Stacked, Features]:
+    learning = features is None
+    vocabulary = _core.Vocabulary() if features is None else features.vocabulary
+    assert vocabulary is not None
+    hashed = hashed if features is None else features.hashed
+    indptr, indices, values, begins, unknown = _core.read_tokens(X, vocabulary, learning and not hashed, hashed)
+    if learning and min_count > 1 and not hashed:
+        often = np.bincount(indices, minlength=len(vocabulary)) >= min_count
+        vocabulary = vocabulary.kept(often.astype(np.uint8))
+        kept = often[indices]
+        indptr = np.concatenate([[0], np.cumsum(kept)])[indptr]
+        indices = (np.cumsum(often) - 1)[indices[kept]].astype(np.int32)
+        values = None if values is None else values[kept]
+    n_features = hashed or len(vocabulary)
+    stacked = Stacked(indptr, indices, values, begins, n_features, True, unknown)
+    return stacked, features or Features(vocabulary, hashed, n_features)

@@ -1,0 +1,97 @@
+"""The weights of a chain: which there are, and where they stand in the vector that solvers see."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from .. import _core
+from .labels import Allowed
+from .run import Floats
+
+Seen = tuple[NDArray[np.int64], NDArray[np.uint16]]
+
+
+@dataclass
+class Shape:
+    """Features x labels, or the pairs that were seen, transitions, and weights of the first and the last label."""
+
+    n_features: int
+    n_labels: int
+    seen: Seen | None
+    start: bool
+    end: bool
+    allowed: Allowed | None
+
+    @cached_property
+    def layout(self) -> _core.TagLayout:
+        steps, first, last = (None, None, None) if self.allowed is None else self.allowed
+        return _core.TagLayout(
+            self.n_features,
+            self.n_labels,
+            seen=self.seen,
+            start=self.start,
+            end=self.end,
+            steps=None if steps is None else steps.ravel(),
+            first=first,
+            last=last,
+        )
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "layout"}
+
+    def emission(self, w: Floats) -> Any:
+        """(n_labels, n_features), sparse where only seen pairs have weights."""
+        layout, K = self.layout, self.n_labels
+        if self.seen is None:
+            return w[: layout.transitions].reshape(self.n_features, layout.width)[:, :K].T.copy()
+        rows, label, live = layout.places()
+        kept = np.flatnonzero(live[: layout.transitions])
+        feature = np.repeat(np.arange(self.n_features, dtype=np.int32), np.diff(rows))
+        return sp.csr_matrix((w[kept], (label[kept].astype(np.int32), feature[kept])), shape=(K, self.n_features))
+
+    def transitions(self, w: Floats) -> Floats:
+        """From label x to label; forbidden steps are minus infinity."""
+        layout, K = self.layout, self.n_labels
+        steps = w[layout.transitions : layout.start].reshape(K, layout.width)[:, :K].copy()
+        if self.allowed is not None:
+            steps[self.allowed[0] == 0] = -np.inf
+        return steps
+
+    def first(self, w: Floats) -> Floats:
+        """Of the first label of a sequence."""
+        return self._ends(w, self.layout.start, None if self.allowed is None else self.allowed[1])
+
+    def last(self, w: Floats) -> Floats:
+        """Of the last label of a sequence."""
+        return self._ends(w, self.layout.end, None if self.allowed is None else self.allowed[2])
+
+    def _ends(self, w: Floats, place: int, mask: NDArray[np.uint8] | None) -> Floats:
+        ends = w[place : place + self.n_labels].copy()
+        if mask is not None:
+            ends[mask == 0] = -np.inf
+        return ends
+
+    def moved(self, w: Floats, to: Shape) -> Floats:
+        """The same weights in another shape over the same features and labels; what that lacks is dropped."""
+        K = self.n_labels
+        out = np.zeros(to.layout.size)
+        emission = self.emission(w)
+        dense = emission.toarray().T if sp.issparse(emission) else emission.T
+        rows, label, live = to.layout.places()
+        feature = np.repeat(np.arange(to.n_features), np.diff(rows))
+        kept = np.flatnonzero(live[: to.layout.transitions])
+        out[kept] = dense[feature[kept], label[kept]]
+        for ours, theirs, n in (
+            (self.layout.transitions, to.layout.transitions, K * self.layout.width),
+            (self.layout.start, to.layout.start, K),
+            (self.layout.end, to.layout.end, K),
+        ):
+            out[theirs : theirs + n] = w[ours : ours + n]
+        out[live == 0] = 0.0
+        return out

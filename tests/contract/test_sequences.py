@@ -1,0 +1,213 @@
+"""What every loss of sequences owes: the one contract, gap >= f(w) - f(w*), with every solver; the paper's step; and
+the losses of single rows where sequences have length one.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+from chains import Chain, small_chains
+from exact import quadratic_program
+from hypothesis import given, settings
+from samplers import picks_reference
+from scipy.optimize import minimize
+
+from pegasos import Pegasos, PegasosClassifier, PegasosSequenceTagger
+
+SOLVERS: dict[str, Any] = {
+    "auto": "auto",
+    "pegasos": Pegasos(),
+    "batches, average": Pegasos(k=2, output="average"),
+    "iid, projected": Pegasos(sampling="iid", projection=True),
+    "tail of T": Pegasos(T=40, output="tail", sampling="subsets"),
+    "norma": Pegasos(T=60, step="norma"),
+}
+LOSSES = ("hinge", "log")
+CHEAP = settings(max_examples=8, deadline=None)
+
+
+def losses_of(chain: Chain, loss: str) -> list[tuple[np.ndarray, np.ndarray]]:
+    """For each sequence psi and cost of all labellings: the truth's features less theirs."""
+    out = []
+    for i in range(chain.m):
+        truth = chain.phi(i, chain.truth(i))
+        every = chain.labellings(i)
+        psi = np.array([truth - chain.phi(i, y) for y in every])
+        out.append((psi, np.array([chain.cost(i, y) if loss == "hinge" else 0.0 for y in every])))
+    return out
+
+
+def objective(chain: Chain, loss: str, w: np.ndarray) -> float:
+    return value_and_gradient(chain, loss, losses_of(chain, loss), w)[0]
+
+
+def value_and_gradient(chain: Chain, loss: str, parts: Any, w: np.ndarray) -> tuple[float, np.ndarray]:
+    total, gradient = 0.5 * chain.lam * float(w @ w), chain.lam * w
+    for psi, cost in parts:
+        margins = cost - psi @ w
+        top = margins.max()
+        p = np.exp(margins - top) if loss == "log" else (margins == top).astype(float)
+        total += (top + (np.log(p.sum()) if loss == "log" else 0.0)) / chain.m
+        gradient = gradient - p @ psi / p.sum() / chain.m
+    return total, gradient
+
+
+def minimum(chain: Chain, loss: str) -> float:
+    """Over all labellings, written out: L-BFGS where it is smooth, else a quadratic program."""
+    parts = losses_of(chain, loss)
+    if loss == "log":
+        options = {"ftol": 0, "gtol": 1e-10, "maxiter": 10_000}
+        zero = np.zeros(chain.layout.size)
+        f = lambda w: value_and_gradient(chain, loss, parts, w)  # noqa: E731  # used once, below
+        return float(minimize(f, zero, jac=True, method="L-BFGS-B", options=options).fun)
+    m = chain.m
+    every = np.concatenate([psi for psi, _ in parts]) / m
+    costs = np.concatenate([cost for _, cost in parts]) / m
+    sizes = [len(cost) for _, cost in parts]
+    sums = np.repeat(np.eye(m), sizes, axis=1)  # a distribution over the labellings of each sequence
+    alpha, _ = quadratic_program(every @ every.T / chain.lam, -costs, sums, np.ones(m), 1 / np.repeat(sizes, sizes))
+    w = alpha @ every / chain.lam
+    value = objective(chain, loss, w)
+    assert value - (costs @ alpha - 0.5 * chain.lam * float(w @ w)) < 1e-6
+    return value
+
+
+def tagger(chain: Chain, loss: str, solver: Any, **more: Any) -> PegasosSequenceTagger:
+    boundaries = {(True, True): "both", (True, False): "start", (False, True): "end", (False, False): "none"}
+    model = PegasosSequenceTagger(
+        lam=chain.lam,
+        loss=loss,
+        costs=chain.costs if loss == "hinge" else None,
+        pairs="seen" if chain.seen else "all",
+        boundaries=boundaries[chain.start, chain.end],
+        allowed=chain.steps,
+        solver=solver,
+        **({"tol": 1e-3, "max_epochs": 30, "random_state": 0} | more),
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return model.fit(chain.X, chain.y, lengths=chain.lengths)
+
+
+def all_labels(chain: Chain) -> bool:
+    return len(np.unique(chain.y)) == chain.K
+
+
+@pytest.mark.parametrize("solver", SOLVERS.values(), ids=SOLVERS)
+@pytest.mark.parametrize("loss", LOSSES)
+@given(chain=small_chains(scales=(1.0,), most_labels=3, longest=3))
+@CHEAP
+def test_the_gap_is_never_below_the_distance_from_the_minimum(loss: str, solver: Any, chain: Chain) -> None:
+    if not all_labels(chain) or getattr(solver, "k", 1) > chain.m:
+        return  # a tagger knows the labels that occur
+    model = tagger(chain, loss, solver)
+    w = model._w
+    assert model.objective_ == pytest.approx(objective(chain, loss, w), rel=1e-9)
+    best = minimum(chain, loss)
+    assert model.gap_ >= model.objective_ - best - 1e-7 * (1 + best)
+    assert model.dual_objective_ <= best + 1e-7 * (1 + best)
+    assert (model.history_["dual"] <= best + 1e-7 * (1 + best)).all()
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@given(chain=small_chains(scales=(1.0,), most_labels=3, longest=3))
+@CHEAP
+def test_auto_reaches_tol(loss: str, chain: Chain) -> None:
+    if not all_labels(chain):
+        return
+    model = tagger(chain, loss, "auto", tol=1e-6, max_epochs=2000)
+    assert model.converged_
+    assert model.objective_ <= minimum(chain, loss) + 1e-5
+
+
+def step_reference(chain: Chain, loss: str, solver: Pegasos, T: int, seed: int, radius: float) -> np.ndarray:
+    """Fig. 2 in plain NumPy, over all labellings: scores of the batch first, then shrink, add, project."""
+    parts = losses_of(chain, loss)
+    picks = picks_reference(solver.sampling, seed, chain.m, 0, T * solver.k, k=solver.k)
+    w, total = np.zeros(chain.layout.size), np.zeros(chain.layout.size)
+    for t in range(1, T + 1):
+        added = np.zeros(chain.layout.size)
+        for i in picks[(t - 1) * solver.k : t * solver.k]:
+            psi, cost = parts[i]
+            margins = cost - psi @ w
+            if loss == "hinge":
+                added += psi[margins.argmax()]
+            else:
+                p = np.exp(margins - margins.max())
+                added += p @ psi / p.sum()
+        w = (1 - 1 / t) * w + added / (chain.lam * t * solver.k)
+        length = np.linalg.norm(w)
+        if solver.projection and length > radius:
+            w *= radius / length
+        total += w
+    return total / T if solver.output == "average" else w
+
+
+@pytest.mark.parametrize("sampling", ["blocks", "permutation", "fixed", "iid", "subsets"])
+@pytest.mark.parametrize("how", [{}, {"k": 3}, {"output": "average"}, {"projection": True}], ids=str)
+@pytest.mark.parametrize("loss", LOSSES)
+def test_the_step_equals_a_plain_reference_on_the_same_picks(loss: str, how: dict[str, Any], sampling: str) -> None:
+    rng = np.random.default_rng(5)
+    lengths = [3, 1, 4, 2, 2]
+    X = rng.normal(size=(12, 4)) * (rng.uniform(size=(12, 4)) < 0.7)
+    costs = rng.uniform(0.5, 2, size=(3, 3))  # no two labellings cost the same: no ties
+    np.fill_diagonal(costs, 0)
+    y = np.array([0, 1, 2, 1, 0, 0, 2, 1, 1, 2, 0, 1], np.uint16)
+    chain = Chain(X, lengths, y, 3, 5, costs=costs, lam=0.05)
+    solver = Pegasos(T=23, sampling=sampling, **how)
+    model = tagger(chain, loss, solver, random_state=7)
+    seed = int(np.random.RandomState(7).randint(2**31 - 1))
+    radius = np.sqrt(objective(chain, loss, np.zeros(chain.layout.size)) / chain.lam)
+    np.testing.assert_allclose(model._w, step_reference(chain, loss, solver, 23, seed, radius), rtol=1e-9, atol=1e-11)
+
+
+@given(chain=small_chains(scales=(1.0,), most_labels=3, longest=3))
+@CHEAP
+def test_sub_gradients_are_bounded_as_the_paper_says(chain: Chain) -> None:
+    """Step 1 is minus the sub-gradient at zero over lam: at most 2 max ||phi|| / lam."""
+    if not all_labels(chain):
+        return
+    longest = max(np.linalg.norm(chain.phi(i, y)) for i in range(chain.m) for y in chain.labellings(i))
+    for loss in LOSSES:
+        model = tagger(chain, loss, Pegasos(T=1))
+        assert np.linalg.norm(model._w) * chain.lam <= 2 * longest * (1 + 1e-9)
+
+
+@pytest.mark.parametrize(("boundaries", "bias"), [("none", "none"), ("start", "regularized"), ("end", "regularized")])
+@pytest.mark.parametrize(("loss", "joint"), [("hinge", "multiclass_hinge"), ("log", "multinomial")])
+def test_sequences_of_length_one_are_rows(loss: str, joint: str, boundaries: str, bias: str) -> None:
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(60, 5))
+    y = rng.integers(4, size=60)
+    costs = None if loss == "log" else rng.uniform(0.5, 2, size=(4, 4)) * (1 - np.eye(4))
+    rows = PegasosClassifier(lam=0.02, loss=joint, bias=bias, costs=costs, tol=1e-9).fit(X, y)
+    chains = PegasosSequenceTagger(
+        lam=0.02, loss=loss, costs=costs, pairs="all", boundaries=boundaries, tol=1e-9, max_epochs=1e5
+    ).fit(X, y, lengths=np.ones(60, int))
+    assert chains.objective_ == pytest.approx(rows.objective_, rel=1e-8)
+    np.testing.assert_allclose(chains.coef_, rows.coef_, atol=2e-3)
+    assert (chains.predict(X, lengths=np.ones(60, int)) == rows.predict(X)).mean() > 0.98
+    if loss == "log":
+        np.testing.assert_allclose(
+            chains.predict_marginals(X, lengths=np.ones(60, int)), rows.predict_proba(X), atol=1e-3
+        )
+
+
+@pytest.mark.parametrize("solver", ["auto", Pegasos(k=4, T=50), Pegasos(k=3, T=50, output="average")], ids=str)
+@pytest.mark.parametrize("loss", LOSSES)
+def test_any_number_of_threads_gives_the_same_model(loss: str, solver: Any) -> None:
+    rng = np.random.default_rng(2)
+    lengths = rng.integers(1, 12, size=150)
+    X = (rng.uniform(size=(lengths.sum(), 20)) < 0.2).astype(float)
+    y = rng.integers(5, size=lengths.sum())
+    fits = [
+        PegasosSequenceTagger(lam=1e-2, loss=loss, solver=solver, tol=1e-2, n_jobs=n, random_state=0).fit(
+            X, y, lengths=lengths
+        )
+        for n in (1, 2, 3)
+    ]
+    assert len({fit._w.tobytes() for fit in fits}) == 1
+    assert len({fit.gap_ for fit in fits}) == 1

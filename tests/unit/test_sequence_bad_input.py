@@ -1,0 +1,83 @@
+"""Bad sequences are refused with their place; odd ones have the obvious answer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from chains import DICTS, TAGS, tagger
+
+from pegasos import Pegasos
+
+GOOD: dict[str, Any] = {"X": DICTS, "y": TAGS}
+BAD: list[tuple[dict[str, Any], dict[str, Any], str]] = [
+    ({}, {"X": []}, "no sequences"),
+    ({}, {"X": [[], []], "y": [[], []]}, "all sequences are empty"),
+    ({}, {"X": DICTS[0], "y": TAGS[0]}, r"X\[0\] must be a list of tokens, got dict"),
+    ({}, {"X": "text"}, "got a string|got str"),
+    ({}, {"X": 3}, "must be a list of sequences"),
+    ({}, {"X": [["the", "cat"]], "y": [["D", "N"]]}, r"X\[0\]\[0\] must be a dict of features or a list of strings"),
+    ({}, {"X": [[{"a": np.nan}]], "y": [["D"]]}, r"X\[0\]\[0\] has the feature 'a' with the value NaN"),
+    (
+        {},
+        {"X": [[{"a": 1}, {"b": None}]], "y": [["D", "N"]]},
+        r"X\[0\]\[1\] has the feature 'b' with a value of type None",
+    ),
+    ({}, {"X": [[{1: 1}]], "y": [["D"]]}, "name is of type int"),
+    ({}, {"X": [[[3]]], "y": [["D"]]}, "name is of type int"),
+    ({}, {"y": TAGS[:-1]}, "4 label sequences for 5"),
+    ({}, {"y": [["D"], *TAGS[1:]]}, r"y\[0\] has 1 labels for the 3 tokens"),
+    ({}, {"y": None}, "y is missing"),
+    ({}, {"y": ["DNV", *TAGS[1:]]}, r"y\[0\] must be a list of labels"),
+    ({}, {"y": [["D", float("nan"), "V"], *TAGS[1:]]}, r"NaN \(sequence 0, token 1\)"),
+    ({}, {"y": [["D", [], "V"], *TAGS[1:]]}, "not hashable"),
+    ({}, {"X": np.ones((3, 2)), "y": [0, 1, 0]}, "needs either lengths"),
+    ({}, {"X": np.ones((3, 2)), "y": [0, 1, 0], "lengths": [1, 1]}, "add up to 2, but there are 3"),
+    ({}, {"X": np.ones((3, 2)), "y": [0, 1, 0], "groups": [1, 2, 1]}, "must stand together"),
+    ({}, {"X": np.array([[1.0], [np.nan]]), "y": [0, 1], "lengths": [2]}, "NaN at row 1, column 0"),
+    ({}, {"X": [np.ones((2, 2)), np.ones((1, 3))], "y": [[0, 1], [1]]}, r"X\[1\] has 3 columns"),
+    ({}, {"X": [np.ones((2, 2)), [["a"]]], "y": [[0, 1], [1]]}, r"X\[1\] is a list"),
+    ({}, {"lengths": [3, 2, 3, 1, 2]}, "list of sequences already"),
+    ({"lam": 0}, {}, "lam must be"),
+    ({"loss": "squared"}, {}, "loss must be 'hinge' or 'log'"),
+    ({"pairs": "some"}, {}, "pairs must be"),
+    ({"allowed": "XYZ"}, {}, "allowed must be one of"),
+    ({"allowed": np.ones((2, 2), bool)}, {}, "allowed must be 3 x 3"),
+    ({"loss": "log", "costs": np.ones((3, 3))}, {}, "costs are for loss='hinge'"),
+    ({"costs": np.ones((3, 3))}, {}, "the right answer costs nothing"),
+    ({"solver": "sdca"}, {}, "SDCA is not for sequences"),
+    ({"solver": Pegasos(k=9)}, {}, "k = 9 sequences per step"),
+    ({"solver": Pegasos(T=5, output="best")}, {}, "is not for sequences"),
+    ({"n_jobs": 0}, {}, "n_jobs must not be 0"),
+]
+
+
+@pytest.mark.parametrize(("params", "data", "said"), BAD, ids=lambda x: x if isinstance(x, str) else "")
+def test_bad_input_is_refused_with_its_place(params: dict[str, Any], data: dict[str, Any], said: str) -> None:
+    given = GOOD | data
+    with pytest.raises(ValueError, match=said):
+        tagger(**params).fit(given.pop("X"), given.pop("y"), **given)
+
+
+def test_odd_but_sound_input_has_the_obvious_answer() -> None:
+    one_label = tagger().fit(DICTS, [["A"] * len(tags) for tags in TAGS])
+    assert one_label.predict(DICTS[:1]) == [["A"] * 3]
+    assert one_label.objective_ == 0.0
+    with_empty = tagger().fit([*DICTS, []], [*TAGS, []])
+    assert with_empty.predict([[], DICTS[3], []]) == [[], ["V"], []]
+    assert with_empty.predict([]) == []
+    once = tagger(loss="log").fit(DICTS, [["D", "Q", "V"], *TAGS[1:]])
+    assert "Q" in once.classes_
+    bare = tagger(loss="log").fit([[[], []], [[]]], [["a", "b"], ["a"]])  # no features at all: transitions alone
+    assert len(bare.predict([[[], []]])[0]) == 2
+
+
+def test_two_kinds_of_input_are_not_mixed() -> None:
+    with pytest.raises(ValueError, match="fitted on lists of tokens"):
+        tagger().fit(DICTS, TAGS).predict(np.ones((2, 6)), lengths=[2])
+    matrices = tagger().fit([np.ones((2, 3))], [["a", "b"]])
+    with pytest.raises(ValueError, match="fitted on matrices"):
+        matrices.predict(DICTS)
+    with pytest.raises(ValueError, match="has 2 features, but the model was fitted with 3"):
+        matrices.predict([np.ones((1, 2))])
