@@ -66,7 +66,7 @@ nb::dict fitted(const PyTagging& tagging, const Stopping& stopping, int threads,
   if (int64_t(tagging.truth.size()) != tagging.task.chains.tokens()) throw std::invalid_argument("labels are missing");
   if (!(tagging.task.lam > 0) || tagging.task.m() == 0) throw std::invalid_argument("lam > 0, and some sequences");
   Watch watch = outside.make();
-  History history(stopping, watch, [&](const Checkpoint& line) { return outside.tell(line); });
+  structured::History history(stopping, watch, [&](const Checkpoint& line) { return outside.tell(line); });
   {
     WithoutGil nogil;
     Team team(threads);
@@ -89,7 +89,7 @@ nb::dict fit_log(const PyTagging& tagging, OutVec<double> w, double tol, double 
   int64_t visits = 0;
   const LikelihoodOptions options{{tol, max_epochs}, seed, goes_on, at_zero};
   nb::dict result =
-      fitted(tagging, options.stopping, threads, outside, [&](Team& team, Watch& watch, History& history) {
+      fitted(tagging, options.stopping, threads, outside, [&](Team& team, Watch& watch, structured::History& history) {
         minimise_likelihood(tagging.task, options, span_of(w), team, watch, history, visits);
       });
   result["visits"] = visits;
@@ -150,7 +150,7 @@ nb::dict fit_hinge(const PyTagging& tagging, PyDualSets& dual, OutVec<double> w,
   std::vector<WorkingSet> sets = dual.sets(tagging.task);
   int64_t visits = 0;
   nb::dict result =
-      fitted(tagging, {tol, max_epochs}, threads, outside, [&](Team& team, Watch& watch, History& history) {
+      fitted(tagging, {tol, max_epochs}, threads, outside, [&](Team& team, Watch& watch, structured::History& history) {
         FrankWolfe solver(tagging.task, sets, span_of(w), team, watch, history);
         solver.run(seed);
         visits = solver.visits();
@@ -178,7 +178,7 @@ nb::dict fit_pegasos(const PyTagging& tagging, bool log_loss, const PegasosOptio
   s.counts = span_of(state.counts);
   s.out = span_of(state.out);
   s.B = span_of(state.B);
-  return fitted(tagging, {options.tol}, threads, outside, [&](Team& team, Watch& watch, History& history) {
+  return fitted(tagging, {options.tol}, threads, outside, [&](Team& team, Watch& watch, structured::History& history) {
     StructuredPegasos(tagging.task, log_loss, options, s, team, watch, history).run();
   });
 }

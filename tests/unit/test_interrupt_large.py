@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 from test_interrupt import interrupt
 
-from pegasos import PegasosClassifier, _core, datasets
+from pegasos import PegasosClassifier, _core, datasets, losses
 from pegasos.datasets import drawing
+from pegasos.problem.data import InMemory
 from pegasos.problem.problem import Problem, Weights
-from pegasos.problem.rows import make_rows
 
 M, D, K = 1000, 100, 2000
 RNG = np.random.default_rng(0)
@@ -25,16 +25,15 @@ JOINT = pytest.mark.parametrize("loss", ["multiclass_hinge", "multinomial"])
 
 def stopped_fit(loss: str, bias: str, a: np.ndarray) -> tuple[int, Any]:
     """Visits and result of a fit from dual variables `a` that was asked to stop before it began."""
-    rows, weights = make_rows(X, training=True), Weights.of(None, M)
-    problem = Problem(rows, Y, weights, 1e-6, loss, bias, costs=1.0 - np.eye(K))
+    bound = losses.JOINT[loss].bound(n_classes=K, costs=1.0 - np.eye(K))
+    problem = Problem(InMemory(X), Y, Weights.of(None, M), 1e-6, bound, bias)
     options = _core.DualOptions()
     options.set_sampling("blocks")
     options.tol, options.max_epochs, options.pegasos_first = 1e-9, 1000.0, True
-    state = _core.Dual(a, np.zeros(problem.n_weights))
     stop = np.ones(1, np.uint8)
     watch = _core.Watch(started=0.0, give_up=np.inf, polls_signals=False, stop=stop, report=None)
-    found = _core.dual_fit(problem.native(), options, state, 1, watch)
-    return state.visits, found
+    found = _core.dual_fit(problem.native(), options, a, np.zeros(problem.n_weights), 1, watch)
+    return found["visits"], found
 
 
 @JOINT

@@ -22,8 +22,9 @@ class History {
 
   // w with this objective was checked; `dual` is a lower bound of the minimum, rounding counted. True: it is enough.
   bool add(int64_t steps, double objective, double dual) {
-    // A bound above the objective can only be rounding.
-    dual_ = std::min(std::max(dual_, dual), objective);
+    // A bound above what is reached proves nothing. Losses are not negative: nor is the minimum.
+    if (dual_ > objective) dual_ = 0;
+    if (dual > dual_ && dual <= objective) dual_ = dual;
     lines_.push_back({watch_.seconds(), steps, objective, dual_});
     converged_ = objective - dual_ <= stopping_.tol;
     stopped_ = !tell_(lines_.back()) || stopped_;
@@ -40,7 +41,7 @@ class History {
   Watch& watch_;
   std::function<bool(const Checkpoint&)> tell_;
   std::vector<Checkpoint> lines_;
-  double dual_ = -std::numeric_limits<double>::infinity();
+  double dual_ = 0;
   bool converged_ = false, stopped_ = false;
 };
 

@@ -11,7 +11,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from .. import _core
-from ..problem.rows import refuse_masked, sound
+from ..problem.entries import refuse_masked
+from ..problem.rows import sound
 
 Places = NDArray[np.int64]
 
