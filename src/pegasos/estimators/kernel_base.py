@@ -170,13 +170,20 @@ class KernelModel(LinearModel):
 
     def _kept(self, X: Any, problem: KernelProblem, weights: list[Floats]) -> dict[str, Any]:
         """What is needed to predict with these weights, one for each row and the bias last."""
-        w, kernel = np.stack(weights), problem.matrix.kernel
-        support = np.flatnonzero(w[:, :-1].any(axis=0))
+        kernel, used = problem.matrix.kernel, np.zeros(problem.matrix.m, bool)
+        # Thousands of pairs have few rows each: to copy what is zero would take seconds, as after Ctrl-C.
+        own = [np.flatnonzero(w[:-1]) for w in weights]
+        for rows in own:
+            used[rows] = True
+        support, place = np.flatnonzero(used), np.cumsum(used) - 1
+        factors = np.zeros((len(weights), len(support)))
+        for line, w, rows in zip(factors, weights, own, strict=True):
+            line[place[rows]] = w[rows]
         return {
             "support_": support,
             "support_vectors_": kernel.stored(X, support),
-            "dual_coef_": np.ascontiguousarray(w[:, support]),
-            "intercept_": w[:, -1].copy(),
+            "dual_coef_": factors,
+            "intercept_": np.array([w[-1] for w in weights]),
             "_fitted_kernel": kernel,
             "_score_scale": float(np.abs(problem.y).mean()),
             "_parts": self._parts_of(problem, support),
