@@ -128,7 +128,10 @@ class KernelModel(LinearModel):
         seed = _seed(self.random_state, solver_of(self.solver))
         # Threads are ours, each with a product of its own: those inside of BLAS wait for each other at every turn.
         with single_blas():
-            fits = solve_each(problem, positives, solver, stop, starts, seed, 1, progress.report_of)
+            if isinstance(solver, PairSolver):
+                fits = solver.solve_all(problem, stop, starts, seed, progress.report_of)
+            else:
+                fits = solve_each(problem, positives, solver, stop, starts, seed, 1, progress.report_of)
         progress.finish([fit.w for fit in fits])
         problem.matrix.poll = no_poll  # it has a way to the matrix, whose memory would have to wait for the collector
         return fits
@@ -173,8 +176,7 @@ class KernelModel(LinearModel):
         kernel, used = problem.matrix.kernel, np.zeros(problem.matrix.m, bool)
         # Thousands of pairs have few rows each: to copy what is zero would take seconds, as after Ctrl-C.
         own = [np.flatnonzero(w[:-1]) for w in weights]
-        for rows in own:
-            used[rows] = True
+        used[np.concatenate(own)] = True
         support, place = np.flatnonzero(used), np.cumsum(used) - 1
         factors = np.zeros((len(weights), len(support)))
         for line, w, rows in zip(factors, weights, own, strict=True):
