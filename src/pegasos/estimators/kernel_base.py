@@ -16,6 +16,7 @@ from .. import _core, kernels
 from ..caller import user_level
 from ..kernel_solvers.auto import KernelAuto
 from ..kernel_solvers.blas import single_blas
+from ..kernel_solvers.curvature import is_sound, refuse_asymmetry
 from ..kernel_solvers.matrix import KernelMatrix, no_poll
 from ..kernel_solvers.pairs import PairSolver
 from ..kernel_solvers.pegasos import KernelPegasos, refusals
@@ -76,7 +77,9 @@ class KernelModel(LinearModel):
             return self._read_objects(X, y, numeric)
         X, y = validated(self, X, y, reset=reset, multi_output=False, y_numeric=numeric)
         X = owned(X)
-        rows = make_rows(X, training=True)
+        # A kernel matrix is looked at once, and not as rows of features: that would take longer than many a fit.
+        sound = self.kernel == "precomputed" and is_sound(X)
+        rows = make_rows(np.zeros((len(X), 0)) if sound else X, training=True)
         return _tidy(X), rows, np.asarray(y)
 
     def _read_objects(self, X: Any, y: Any, numeric: bool) -> tuple[Any, _core.Rows, NDArray[Any]]:
@@ -93,8 +96,9 @@ class KernelModel(LinearModel):
         """The problem with its kernel matrix."""
         said = kernels.Parameters(self.gamma, self.degree, self.coef0, self.kernel_params)
         kernel = kernels.make(self.kernel, said, X, problem.weights.s)
-        if kernel.name == "precomputed":
-            _check_square(X)
+        sound = kernel.name == "precomputed" and not problem.rows.shape[1]  # as `_read_rows` has found
+        if kernel.name == "precomputed" and not sound:
+            refuse_asymmetry(X)
         if kernel.skips_zeros and X.shape[1] > FEW:
             kernel.prepare(X)  # what it refuses, it names by the columns of the user
             (X,) = used_columns(X)
@@ -108,6 +112,7 @@ class KernelModel(LinearModel):
         ):
             dtype = np.float32
         matrix = KernelMatrix(kernel, X, dtype, float(self.cache_mb), _thread_count(self.n_jobs))
+        matrix.sound = sound
         with np.errstate(over="ignore"):
             if not np.isfinite(matrix.diagonal.max() * problem.largest_share**2 / problem.lam):
                 raise ValueError(
@@ -280,20 +285,3 @@ def _tidy(X: Any) -> Any:
         X = X.copy()
         X.sum_duplicates()
     return X
-
-
-def _check_square(X: Any) -> None:
-    if X.shape[0] != X.shape[1]:
-        raise ValueError(f"kernel='precomputed' takes the square kernel matrix of the training rows, got {X.shape}.")
-    if sp.issparse(X):
-        apart = abs(X - X.T).tocoo()
-        far = np.flatnonzero(apart.data > 1e-5)
-        near = (i for i in far if apart.data[i] > 1e-5 * (1 + abs(X[apart.row[i], apart.col[i]])))
-        found: Any = next(((int(apart.row[i]), int(apart.col[i])) for i in near), None)
-    else:
-        found = _core.asymmetry(X)
-    if found is not None:
-        i, j = found
-        raise ValueError(
-            f"the kernel matrix is not symmetric: entry ({i}, {j}) is {X[i, j]:g}, entry ({j}, {i}) is {X[j, i]:g}."
-        )
