@@ -121,6 +121,13 @@ nb::object asymmetry(nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device:
   return found ? nb::object(nb::make_tuple(found->first, found->second)) : nb::none();
 }
 
+template <class T>
+bool looks_sound(nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu> K) {
+  if (K.shape(0) != K.shape(1)) throw std::invalid_argument("a kernel matrix is square");
+  nb::gil_scoped_release nogil;
+  return looks_like_products(K.data(), int64_t(K.shape(0)));
+}
+
 auto picks(const std::string& sampling, uint64_t seed, int64_t m, uint64_t first, size_t count,
            std::optional<Vec<uint32_t>> listed, std::optional<Vec<double>> s, int64_t k) {
   if (m < 1 || (s && s->size() < size_t(m))) throw std::invalid_argument("picks need rows, and a weight for each");
@@ -215,6 +222,8 @@ void bind_kernel(nb::module_& m) {
   m.def("sparse_products", &sparse_products_now, "A"_a, "B"_a);
   m.def("asymmetry", &asymmetry<float>, "K"_a.noconvert());
   m.def("asymmetry", &asymmetry<double>, "K"_a.noconvert());
+  m.def("looks_like_products", &looks_sound<float>, "K"_a.noconvert());
+  m.def("looks_like_products", &looks_sound<double>, "K"_a.noconvert());
   m.def("picks", &picks, "sampling"_a, "seed"_a, "m"_a, "first"_a, "count"_a, "listed"_a.noconvert() = nb::none(),
         "s"_a.noconvert() = nb::none(), "k"_a = 1);
 }

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "check.hpp"
-#include "pegasos/kernel/solve.hpp"
+#include "pegasos/kernel/pairs.hpp"
 
 using namespace pegasos;
 
@@ -147,4 +147,63 @@ TEST(rows_without_length_go_to_their_bound) {
     const Proven proven = prove(block, Hinge{}, state, o.terms, 0.0);
     CHECK(near(proven.objective, 4) && near(proven.dual, 4));
   }
+}
+
+namespace {
+
+template <Loss L>
+void polishes(const L& loss, bool free_bias, double offset, double weight) {
+  Corner<double> corner(weight, std::is_same_v<L, EpsilonInsensitive>);
+  Watch watch = endless();
+  Team team(1);
+  SolveOptions o = options_of(free_bias, 0.3, 1e9);
+  const auto K = corner.block(offset);
+  const auto state = corner.state();
+  const Solved first = BlockSolver(K, loss, state, o, team, watch).solve();
+  CHECK(first.end == End::reached);
+  const std::vector<double> before = corner.a;
+  o.target = 0, o.budget = 1;
+  BlockSolver(K, loss, state, o, team, watch).polish();
+  const Solved none = BlockSolver(K, loss, state, options_of(free_bias, 1e9, 1e9), team, watch).polish();
+  CHECK(!none.gained && none.work == 0);
+  o.budget = 1e9, o.newton_first = true;
+  const Solved more = BlockSolver(K, loss, state, o, team, watch).polish();
+  CHECK(more.gap <= 1e-10);
+  CHECK(before != corner.a);
+  const Proven proven = prove(K, loss, state, o.terms, 0.0);
+  CHECK(std::abs(proven.objective - proven.dual) <= 1e-10 * weight);
+  CHECK(near(mean_diagonal(K), 1));
+}
+
+}  // namespace
+
+TEST(a_polish_ends_at_the_rounding_floor) {
+  for (const double weight : {0.3, 3.0, 100.0})
+    for (const double offset : {0.0, 1.0})
+      for (const bool free_bias : {false, true}) {
+        if (free_bias && offset != 0) continue;
+        polishes(Hinge{}, free_bias, offset, weight);
+        polishes(EpsilonInsensitive{0.1}, free_bias, offset, weight);
+        polishes(SquaredHinge{}, free_bias, offset, weight);
+      }
+}
+
+TEST(rows_that_are_there_twice_share_what_there_is_to_do) {
+  Corner<double> corner(3, false);
+  for (int64_t i = 0; i < n; i += 2)
+    for (int64_t j = 0; j < n; ++j) {
+      corner.K[size_t((i + 1) * corner.stride + j)] = corner.K[size_t(i * corner.stride + j)];
+      corner.y[size_t(i + 1)] = corner.y[size_t(i)];
+    }
+  for (int64_t i = 0; i < n; ++i)
+    for (int64_t j = 0; j < n; j += 2)
+      corner.K[size_t(i * corner.stride + j + 1)] = corner.K[size_t(i * corner.stride + j)];
+  Watch watch = endless();
+  Team team(1);
+  SolveOptions o = options_of(false, 0.1, 1e9);
+  const auto K = corner.block(0);
+  const auto state = corner.state();
+  BlockSolver(K, Hinge{}, state, o, team, watch).solve();
+  o.target = 0, o.newton_first = true;
+  CHECK(BlockSolver(K, Hinge{}, state, o, team, watch).polish().gap <= 1e-10);
 }

@@ -9,6 +9,7 @@ from kernel_problems import classifier, rows
 
 from pegasos import kernels
 from pegasos.kernel_solvers.cache import RowCache
+from pegasos.kernel_solvers.curvature import is_sound
 from pegasos.kernel_solvers.matrix import KernelMatrix
 from pegasos.kernel_solvers.newton import cholesky
 
@@ -139,3 +140,21 @@ def test_exact_products_are_those_of_float64_values(name, kind):
     np.testing.assert_allclose(coarse.exactly(left, right, factors), expected, rtol=1e-12, atol=1e-12)
     coarse.sharpen()
     np.testing.assert_array_equal(coarse.block(left, right), fine.block(left, right))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("n", [1, 33, 70])
+def test_one_look_at_a_given_matrix_sees_whatever_is_wrong(dtype, n):
+    K = np.exp(-0.1 * np.abs(np.subtract.outer(np.arange(n), np.arange(n)))).astype(dtype)
+    assert is_sound(K)
+    assert is_sound(np.zeros((n, n), dtype))
+    assert not is_sound(1e31 * K)  # others say whether that is too large
+    assert not is_sound(sp.csr_matrix(K))
+    assert not is_sound(np.ones((n, n + 1), dtype))
+    for i, j in {(0, 0), (n - 1, n - 1), (0, n - 1), (n - 1, 0), (n // 2, n // 3)}:
+        for value in (np.nan, np.inf, -np.inf, -0.1, 1.1):
+            wrong = K.copy()
+            wrong[i, j] = value
+            assert is_sound(wrong) == (i == j and value == 1.1)
+            wrong[j, i] = value
+            assert is_sound(wrong) == ((i == j and value == 1.1) or (i != j and value == -0.1))

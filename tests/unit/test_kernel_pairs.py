@@ -8,8 +8,9 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
-from pegasos import KernelPegasosClassifier, Pegasos, losses
+from pegasos import KernelPegasosClassifier, Pegasos, _core, losses
 from pegasos.estimators.pairs import class_scores, pairs_of, votes
+from pegasos.kernel_solvers.pairs import Classes
 
 HINGE = losses.CLASSIFICATION["hinge"]
 
@@ -179,3 +180,41 @@ def test_votes_count_and_scores_break_ties():
     found = class_scores(scores, 3)
     assert found.argmax(axis=1).tolist() == [1, 0]
     assert (np.abs(found - votes(scores, 3)) < 1 / 3).all()
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("bias", ["none", "regularized", "free"])
+@pytest.mark.parametrize("loss", list(losses.CLASSIFICATION))
+@pytest.mark.parametrize("tol", [1e-3, 1e-12])
+def test_pairs_solved_in_one_call_are_those_solved_one_by_one(loss, bias, weighted, tol, capsys):
+    """Who listens hears of every pair, and has them solved one by one."""
+    s = np.random.default_rng(0).choice([0.0, 0.5, 2.0], len(Y)) if weighted else None
+    together, alone = (ours(loss=loss, bias=bias, tol=tol, verbose=verbose).fit(X, Y, s) for verbose in (0, 1))
+    assert capsys.readouterr().out.count("class a vs b") > 0
+    for name in ("dual_coef_", "intercept_", "gap_", "objective_", "n_iter_", "n_steps_", "_rounding"):
+        np.testing.assert_array_equal(getattr(together, name), getattr(alone, name), err_msg=name)
+    for name in ("steps", "objective", "dual", "class"):
+        np.testing.assert_array_equal(together.history_[name], alone.history_[name], err_msg=name)
+    assert together.n_kernel_evaluations_ == alone.n_kernel_evaluations_
+
+
+def test_ctrl_c_among_many_pairs_keeps_those_that_are_solved(monkeypatch):
+    """The others are left at zero."""
+    native, calls = _core.Labelled.Pairs.solve, []
+
+    def interrupted(pairs, given, *others):
+        calls.append(len(given))
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return native(pairs, given, *others)
+
+    monkeypatch.setattr(_core.Labelled.Pairs, "solve", interrupted)
+    monkeypatch.setattr(Classes, "at_once", lambda *_: 30)
+    model = ours(tol=1e-3)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, np.arange(160) % 20)
+    assert calls == [30, 30, 30]
+    assert not model.converged_
+    assert model.dual_coef_.any(axis=1).tolist() == [True] * 60 + [False] * 130
+    assert np.isnan(model.gap_).tolist() == [False] * 61 + [True] * 129

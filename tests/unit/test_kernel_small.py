@@ -18,6 +18,7 @@ from pegasos.kernel_solvers.block import Block
 from pegasos.kernel_solvers.cache import touched
 from pegasos.kernel_solvers.journal import Journal
 from pegasos.problem.rows import make_rows
+from pegasos.solvers.base import Stop
 
 X, Y = rows(150, 3, seed=1)
 K = matrix("rbf", X)
@@ -81,15 +82,20 @@ def test_greedy_steps_reach_the_optimum_of_svc(lam, m):
 @pytest.fixture
 def works(monkeypatch):
     """What every native call was allowed to do, and did."""
-    found, usual = [], Block.climb
+    found = []
 
-    def climb(block, options):
-        before = block.work
-        end = usual(block, options)
-        found.append((options.newton_first, options.budget, block.work - before))
-        return end
+    def counted(usual):
+        def call(block, options, *others):
+            before = block.work
+            result = usual(block, options, *others)
+            found.append((usual is polish, options.budget, block.work - before))
+            return result
 
-    monkeypatch.setattr(Block, "climb", climb)
+        return call
+
+    polish = Block.polish
+    monkeypatch.setattr(Block, "climb", counted(Block.climb))
+    monkeypatch.setattr(Block, "polish", counted(polish))
     return found
 
 
@@ -104,7 +110,7 @@ def test_a_polish_costs_no_more_than_the_fit_so_far_or_a_millisecond(loss, m, la
     so_far = sum(work[2] for work in works if not work[0]) + m**2 * (kernel_whole._VALUE + 4 / 8)
     assert len(polishes) <= 1
     for _, budget, spent in polishes:
-        assert budget <= max(so_far, kernel_whole._MILLISECOND)
+        assert budget <= max(so_far, kernel_whole.MILLISECOND)
         free = min(m, 256)  # the last system may be begun within the budget and end beyond it
         assert spent <= budget + 2 * (free**3 / 6 + 4 * free**2 + 4 * m * free + 40 * 40 * m)
 
@@ -187,18 +193,43 @@ def test_a_fit_leaves_no_matrix_behind(monkeypatch):
 def test_native_blocks_are_checked_at_the_border():
     labelled = _core.Labelled("hinge", 0.0, np.ones(3))
     options = _core.Labelled.Options(False, 0.0, 1.0, 0.0)
-    with pytest.raises(ValueError, match="different lengths"):
-        labelled.prove(np.eye(3), 0.0, np.ones(3), np.zeros(2), np.zeros(3), options, 0.0)
     terms = _core.Labelled.RoundingTerms(1.0, 0.0, 0.0, 3, False, False)
     lines, three = np.ones((2, 3)), np.ones(3)
+    for a, errors in ((np.zeros(2), lines), (np.zeros(3), lines[:, :2])):
+        with pytest.raises(ValueError, match="different lengths"):
+            labelled.certify(np.eye(3), 0.0, three, a, np.zeros(3), options, 0.0, three, errors.copy(), lines, terms)
     with pytest.raises(ValueError, match="different lengths"):
         labelled.rounding(three, three, three, np.ones(2), three, lines, lines, terms)
     with pytest.raises(ValueError, match="different lengths"):
         labelled.rounding(three, three, three, three, three, lines, np.ones((1, 3)), terms)
     with pytest.raises(ValueError, match="unknown kind"):
         _core.pair_sums(make_rows(lines, training=True), make_rows(lines, training=True), "cubed")
+    watch = Stop(1e-3, 1.0).watch(lambda: three)
     with pytest.raises(ValueError, match="square"):
-        labelled.polish_cost(np.ones((3, 2)), 0.0, np.ones(3), np.zeros(3), np.zeros(3), options)
+        labelled.polish(np.ones((3, 2)), 0.0, np.ones(3), np.zeros(3), np.zeros(3), options, 0.0, watch)
+    with pytest.raises(ValueError, match="square"):
+        _core.Labelled.typical(np.ones((3, 2)))
+
+
+def test_native_pairs_are_checked_at_the_border():
+    options, one = _core.Labelled.Options(False, 0.0, 1.0, 0.0), np.ones((1, 1))
+    terms = _core.Labelled.PairTerms(1e-3, 1e-3, 10.0, False, 0.0, 0.0)
+    watch = Stop(1e-3, 1.0).watch(lambda: np.ones(1))
+
+    def solve(rows=(0, 1), second=1, across=one, s=None, errors=((1, 2), (1, 2))):
+        classes = [np.array([row]) for row in rows]
+        lines = [np.zeros(shape) for shape in errors]
+        pairs = _core.Labelled.Pairs("hinge", 0.0, 0.0, 1.0, classes, s, np.ones(2), *lines)
+        return pairs.solve([(one, one, across, 0, second, 0.5, 2.0)], terms, options, watch)
+
+    assert solve()[2] is None
+    for wrong in ({"across": np.ones((2, 1))}, {"s": np.ones(3)}, {"errors": ((1, 3), (1, 3))}):
+        with pytest.raises(ValueError, match="different lengths"):
+            solve(**wrong)
+    with pytest.raises(ValueError, match="not there"):
+        solve(rows=(0, 2))
+    with pytest.raises((IndexError, ValueError)):
+        solve(second=2)
 
 
 @pytest.mark.parametrize("multi_class", ["ovr", "ovo"])

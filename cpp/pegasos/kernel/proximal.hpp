@@ -10,7 +10,7 @@
 //   (K + offset + D) d = r,   D_i = 1 / (p_i softness_i),   r_i = D_i (p_i a_i - x_i),
 //
 // with one more line where b is free: the x of all rows sum up to zero. The line search costs no products. For blocks
-// with more free rows than `most_free` src/pegasos/_kernel_newton.py does the same with LAPACK.
+// with more free rows than `most_free` src/pegasos/kernel_solvers/newton.py does the same with LAPACK.
 #pragma once
 
 #include <algorithm>

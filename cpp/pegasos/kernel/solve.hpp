@@ -13,6 +13,7 @@
 #include <span>
 #include <vector>
 
+#include "pegasos/kernel/active_set.hpp"
 #include "pegasos/kernel/climb.hpp"
 #include "pegasos/kernel/proximal.hpp"
 
@@ -36,6 +37,7 @@ struct Solved {
   int64_t visits = 0;
   double work = 0, shift = 0, gap = 0;  // shift: of the bias, which the scores have in them
   End end = End::spent;
+  bool gained = true;  // by a polish
 };
 
 template <class T, Loss L>
@@ -63,10 +65,34 @@ class BlockSolver {
       if (done_.work >= o_.budget || double(done_.visits) >= o_.visits) return ended(End::spent);
       stalled = done_.gap > 0.9 * best && !forward ? stalled + 1 : 0;
       best = std::min(best, done_.gap);
-      if (stalled >= (best < o_.floor ? 3 : 24)) return ended(End::stalled);
+      if (stalled >= (best < o_.floor ? (o_.newton_first ? 1 : 3) : 24)) return ended(End::stalled);
       newton = newton ? forward && o_.newton_first : crawls(before);
       before = done_.gap;
     }
+  }
+
+  // From a point that is good enough on to the rounding floor. What was not gained is not kept.
+  Solved polish() {
+    const std::vector<double> a(b_.a.begin(), b_.a.end()), score(b_.score.begin(), b_.score.end());
+    const double before = gap_with(0);
+    if constexpr (PiecewiseLinear<L>)
+      polish_active_set(before);
+    else
+      solve();
+    done_.gained = done_.gap < before;
+    if (done_.gained) return done_;
+    std::copy(a.begin(), a.end(), b_.a.begin());
+    std::copy(score.begin(), score.end(), b_.score.begin());
+    done_.gap = before, done_.shift = 0;
+    return done_;
+  }
+
+  // What that will probably cost: some systems, their products, and steps in between.
+  double polish_cost() {
+    if constexpr (!PiecewiseLinear<L>) return 4 * newton_cost();
+    const auto n = double(free_rows());
+    return n > double(o_.terms.most_free) ? std::numeric_limits<double>::infinity()
+                                          : 4 * (n * n * (n / 6 + 4) + double(K_.n) * (n + 20));
   }
 
   // What a proximal step costs: some systems, more where rows jump between bounds, their products and line searches.
@@ -89,8 +115,9 @@ class BlockSolver {
   double phase_ = 0;     // work of the last phase of first-order steps
   double patience_ = 2;  // with them: so many times the cost of a proximal step
 
+  void stop(End how) { done_.end = how; }
   Solved ended(End how) {
-    done_.end = how;
+    stop(how);
     return done_;
   }
 
@@ -114,21 +141,52 @@ class BlockSolver {
     return !(pace > 0) || phase_ * left / pace > patience_ * newton_cost();
   }
 
+  // Steps on the active set as long as each halves the gap. One that does not had the wrong set: as much work of greedy
+  // steps makes a better one, or, if it does not, a proximal step.
+  void polish_active_set(double gap) {
+    ActiveSet<T, L> set(K_, loss_, b_, o_.terms);
+    double hold = 0.1;
+    int failed = 0;
+    for (done_.gap = gap; done_.gap > o_.target;) {
+      const double before = done_.gap, spent = set.work;
+      const bool found = set.step(hold, watch_);
+      done_.visits += K_.n, done_.work += set.work - spent;
+      if (found && set.gap < done_.gap) {
+        std::copy(set.a.begin(), set.a.end(), b_.a.begin());
+        std::copy(set.score.begin(), set.score.end(), b_.score.begin());
+        done_.shift += set.shift, done_.gap = set.gap;
+      }
+      const bool halved = done_.gap <= before / 2;
+      if (!halved && done_.gap < o_.floor) return stop(End::stalled);
+      hold = halved ? hold / 10 : std::min(10.0, 10 * hold);
+      failed = halved ? 0 : failed + 1;
+      if (failed > 0 && done_.work < o_.budget) {
+        if (failed % 2 == 1 || free_rows() > o_.terms.most_free)
+          greedy(set.work - spent);
+        else
+          proximal_step();
+      }
+      if (watch_.interrupted() || watch_.out_of_time()) return stop(End::stopped);
+      if (done_.work >= o_.budget || double(done_.visits) >= o_.visits) return stop(End::spent);
+    }
+    stop(End::reached);
+  }
+
   void climb() {
     const double begun = done_.work;
     if constexpr (PiecewiseLinear<L>)
-      greedy();
+      greedy(newton_cost());
     else
       sweeps();
     phase_ = done_.work - begun;
   }
 
-  // Steps worth a proximal one, and as many as there are rows on their way to a bound, which Newton's method would take
+  // Steps worth so much, and as many as there are rows on their way to a bound, which Newton's method would take
   // there all at once, and back; but no more than two visits to each row.
-  void greedy() {
+  void greedy(double worth) {
     Climb<T, L> steps(K_, loss_, b_, o_.terms.free_bias);
     const double cost = double(steps.cost_of_step());
-    const double worth = newton_cost(), least = std::max(64.0, double(moving_)) * cost;
+    const double least = std::max(64.0, double(moving_)) * cost;
     const double until = done_.work + std::clamp(worth, least, std::max(least, 2 * double(K_.n) * cost));
     const int64_t at_once = std::clamp<int64_t>(K_.n / 32, 16, 128);
     double shift = 0;
@@ -222,75 +280,5 @@ class BlockSolver {
     return forward;
   }
 };
-
-// Takes what is too much in sum_i p_i a_i from one side: of the rows that no bound cuts off, then of all.
-template <Loss L>
-void balance(const L& loss, const BlockState& b, double typical) {
-  for (int round = 0; round < 4;
-       ++round) {  // twice each: the first leaves a rounding error, relative to what there was
-    double excess = 0, mass = 0;
-    for (size_t i = 0; i < b.a.size(); ++i) excess += b.p[i] * b.a[i];
-    const auto takes_part = [&](size_t i) {
-      const double q = std::max(b.p[i] * typical, 1e-300);
-      return b.a[i] * excess > 0 &&
-             (round >= 2 || loss.softness(loss.ascend(b.a[i], b.score[i], b.y[i], q), b.y[i], q) > 0);
-    };
-    std::vector<size_t> side;
-    for (size_t i = 0; i < b.a.size(); ++i)
-      if (takes_part(i)) side.push_back(i), mass += std::abs(b.p[i] * b.a[i]);
-    if (!(mass > 0)) continue;
-    const double kept = std::max(0.0, 1 - std::abs(excess) / mass);
-    for (const size_t i : side) b.a[i] *= kept;
-  }
-}
-
-struct Proven {
-  double b, objective, dual, disagreement;
-};
-
-// Scores are summed up in groups of so many rows: the fewer additions in a chain, the smaller the rounding error.
-constexpr int64_t group_of_sums = 32;
-inline int64_t longest_chain(int64_t n) { return group_of_sums + n / group_of_sums + 1; }
-
-// The certificate of a block that is the whole problem, all of it divided by lam: with the best b where it is free,
-// scores summed up anew, which are left in `score` without the bias.
-template <class T, Loss L>
-Proven prove(const KernelBlock<T>& K, const L& loss, const BlockState& state, const BlockTerms& terms, double guess) {
-  if (terms.free_bias) balance(loss, state, terms.typical);
-  std::fill(state.score.begin(), state.score.end(), 0.0);
-  double sum = 0;
-  const KernelBlock<T> plain{K.values, K.n, 0, K.stride};
-  std::vector<double> part(state.a.size());
-  int64_t summed = 0;
-  const auto settle = [&] {
-    for (size_t j = 0; j < part.size(); ++j) state.score[j] += part[j], part[j] = 0;
-    summed = 0;
-  };
-  for (int64_t i = 0; i < K.n; ++i) {
-    const double x = state.p[size_t(i)] * state.a[size_t(i)];
-    sum += x;
-    if (x == 0) continue;
-    plain.add(x, i, 0, K.n, part);
-    if (++summed == group_of_sums) settle();
-  }
-  settle();
-  Proven out{K.offset * sum, 0, 0, 0};
-  if (terms.free_bias) {
-    std::vector<Scored> all(state.a.size());
-    for (size_t i = 0; i < all.size(); ++i) all[i] = {state.score[i], state.y[i], state.p[i]};
-    out.b = best_bias(loss, all, guess);
-  }
-  double square = terms.free_bias ? 0.0 : out.b * out.b;
-  for (size_t i = 0; i < state.a.size(); ++i) {
-    const double score = state.score[i] + out.b, p = state.p[i], a = state.a[i];
-    square += p * a * state.score[i];
-    out.objective += p * loss.value(score, state.y[i]);
-    out.dual -= p * loss.conjugate(a, state.y[i]);
-    out.disagreement += p * row_gap(loss, a, score, state.y[i]);
-  }
-  out.objective += square / 2;
-  out.dual -= square / 2;
-  return out;
-}
 
 }  // namespace pegasos

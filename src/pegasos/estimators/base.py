@@ -19,7 +19,7 @@ from ..progress import CallbackSupportMixin, Progress, Told
 from ..rules import LAM, Flag, Integer, Level, Number, OrNone, Rule, check
 from ..solvers import solver_of
 from ..solvers.base import Fit, Resume, Run, Solver
-from ..solvers.many import Job, solve_many
+from ..solvers.many import Job, ReportOf, solve_many
 
 _MOST_THREADS = 64  # more than there are cores, only if somebody asks for it
 
@@ -85,9 +85,12 @@ class Model(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         if len(names) > 1:
             jobs = [Job(replace(job.problem, positive=k), job.start) for k, job in enumerate(jobs)]
         progress = Progress(self, names, told, [start.w for start in starts])
-        fits = solve_many(jobs, solver, run, _seed(self.random_state, solver), progress.report_of)
+        fits = self._solve_jobs(jobs, solver, run, _seed(self.random_state, solver), progress.report_of)
         progress.finish([fit.w for fit in fits])
         return fits
+
+    def _solve_jobs(self, jobs: list[Job], solver: Solver, run: Run, seed: int, report_of: ReportOf) -> list[Fit]:
+        return solve_many(jobs, solver, run, seed, report_of)
 
     def _record(self, problem: Problem, fits: list[Fit], names: NDArray[Any], run: Run) -> None:
         """Set the attributes that tell of the fits, then raise what interrupted them or warn about what they did not

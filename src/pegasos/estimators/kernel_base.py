@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
-from .. import _core, kernels
+from .. import kernels
 from ..caller import user_level
 from ..kernel_solvers.auto import KernelAuto
 from ..kernel_solvers.blas import single_blas
+from ..kernel_solvers.curvature import is_sound, refuse_asymmetry
 from ..kernel_solvers.matrix import KernelMatrix, no_poll
 from ..kernel_solvers.pairs import PairSolver
 from ..kernel_solvers.pegasos import KernelPegasos, refusals
@@ -32,7 +33,8 @@ from ..problem.targets import assert_numbers
 from ..progress import Told
 from ..rules import Number, OneOf, Rule
 from ..solvers import SDCA, Auto, Pegasos, solver_of
-from ..solvers.base import Fit, Resume, Run
+from ..solvers.base import Fit, Resume, Run, Solver
+from ..solvers.many import Job, ReportOf
 from .base import RULES, Model, thread_count
 from .fitted import support_numbers, support_objects, support_rows
 from .pairs import pairs_of
@@ -75,7 +77,9 @@ class KernelModel(Model):
             return self._read_objects(X, y, numeric)
         X, y = validated(self, X, y, reset=reset, multi_output=False, y_numeric=numeric)
         X = owned(X)
-        data = InMemory(X, names=getattr(self, "feature_names_in_", None))
+        # A kernel matrix is looked at once, and not as rows of features: that would take longer than many a fit.
+        sound = self.kernel == "precomputed" and is_sound(X)
+        data = InMemory(np.zeros((len(X), 0)) if sound else X, names=getattr(self, "feature_names_in_", None))
         return _tidy(X), data, np.asarray(y)
 
     def _read_objects(self, X: Any, y: Any, numeric: bool) -> tuple[Any, Data, NDArray[Any]]:
@@ -92,8 +96,9 @@ class KernelModel(Model):
         """The problem with its kernel matrix."""
         said = kernels.Parameters(self.gamma, self.degree, self.coef0, self.kernel_params)
         kernel = kernels.make(self.kernel, said, X, problem.weights.s)
-        if kernel.name == "precomputed":
-            _check_square(X)
+        sound = kernel.name == "precomputed" and not problem.rows.shape[1]  # as `_read_rows` has found
+        if kernel.name == "precomputed" and not sound:
+            refuse_asymmetry(X)
         if kernel.skips_zeros and X.shape[1] > FEW:
             kernel.prepare(X)  # what it refuses, it names by the columns of the user
             (X,) = used_columns(X)
@@ -107,6 +112,7 @@ class KernelModel(Model):
         ):
             dtype = np.float32
         matrix = KernelMatrix(kernel, X, dtype, float(self.cache_mb), thread_count(self.n_jobs))
+        matrix.sound = sound
         with np.errstate(over="ignore"):
             if not np.isfinite(matrix.diagonal.max() * problem.largest_share**2 / problem.lam):
                 raise ValueError(
@@ -115,6 +121,11 @@ class KernelModel(Model):
                 )
         fields = {name: getattr(problem, name) for name in problem.__dataclass_fields__}
         return KernelProblem(**fields, matrix=matrix, in_pairs=in_pairs)
+
+    def _solve_jobs(self, jobs: list[Job], solver: Solver, run: Run, seed: int, report_of: ReportOf) -> list[Fit]:
+        if isinstance(solver, PairSolver):  # small ones together
+            return solver.solve_all(jobs, run, seed, report_of)
+        return super()._solve_jobs(jobs, solver, run, seed, report_of)
 
     def _solve_kernel(self, problem: KernelProblem, names: list[str], run: Run, told: Told) -> list[Fit]:
         """One fit, or one for each named class against the rest, or each named pair; they share kernel values."""
@@ -168,13 +179,19 @@ class KernelModel(Model):
 
     def _kept(self, X: Any, problem: KernelProblem, weights: list[Floats]) -> dict[str, Any]:
         """What is needed to predict with these weights, one for each row and the bias last."""
-        w, kernel = np.stack(weights), problem.matrix.kernel
-        support = np.flatnonzero(w[:, :-1].any(axis=0))
+        kernel, used = problem.matrix.kernel, np.zeros(problem.matrix.m, bool)
+        # Thousands of pairs have few rows each: to copy what is zero would take seconds, as after Ctrl-C.
+        own = [np.flatnonzero(w[:-1]) for w in weights]
+        used[np.concatenate(own)] = True
+        support, place = np.flatnonzero(used), np.cumsum(used) - 1
+        factors = np.zeros((len(weights), len(support)))
+        for line, w, rows in zip(factors, weights, own, strict=True):
+            line[place[rows]] = w[rows]
         return {
             "support_": support,
             "support_vectors_": kernel.stored(X, support),
-            "dual_coef_": np.ascontiguousarray(w[:, support]),
-            "intercept_": w[:, -1].copy(),
+            "dual_coef_": factors,
+            "intercept_": np.array([w[-1] for w in weights]),
             "_fitted_kernel": kernel,
             "_score_scale": float(np.abs(problem.y).mean()),
             "_parts": self._parts_of(problem, support),
@@ -266,20 +283,3 @@ def _tidy(X: Any) -> Any:
         X = X.copy()
         X.sum_duplicates()
     return X
-
-
-def _check_square(X: Any) -> None:
-    if X.shape[0] != X.shape[1]:
-        raise ValueError(f"kernel='precomputed' takes the square kernel matrix of the training rows, got {X.shape}.")
-    if sp.issparse(X):
-        apart = abs(X - X.T).tocoo()
-        far = np.flatnonzero(apart.data > 1e-5)
-        near = (i for i in far if apart.data[i] > 1e-5 * (1 + abs(X[apart.row[i], apart.col[i]])))
-        found: Any = next(((int(apart.row[i]), int(apart.col[i])) for i in near), None)
-    else:
-        found = _core.asymmetry(X)
-    if found is not None:
-        i, j = found
-        raise ValueError(
-            f"the kernel matrix is not symmetric: entry ({i}, {j}) is {X[i, j]:g}, entry ({j}, {i}) is {X[j, i]:g}."
-        )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from .block import Block
 from .cache import Index
 from .certificate import sampled
 from .journal import Enough, Journal
+from .low_rank import PrimalNewton, Task, cheap_rank, factor
 from .problem import KernelProblem, Point
 from .whole import Whole
 
@@ -24,12 +26,12 @@ _GREEDY_WHOLE = (
     10_000  # the same where greedy steps solve it: measured 1 to 9 times faster than working sets up to here
 )
 _SHARED_WHOLE = 15_000  # the same for several problems on one matrix
-_RARE, _RARE_FROM = 0.2, 1000  # four times the rows of a rare class: of all rows, which are at least so many
+_RARE, RARE_FROM = 0.2, 1000  # four times the rows of a rare class: of all rows, which are at least so many
 _RARE_VALUES = 0.25  # of all kernel values: when working sets have needed so many, one that is all rows is cheaper
-_POLISHED = 1000  # rows at most: beyond, digits after those of tol are nobody's
+POLISHED = 1000  # rows at most: beyond, digits after those of tol are nobody's
 _SHOWS = 0.1  # of tol: rounding that is worth the work to sum scores up anew
 _LEAST = 1e-6  # of tol: a block that is solved to less has been solved
-_RESERVE = {False: 0.95, True: 0.2}  # of tol: the second leaves room for what rounding float32 kernel values may add
+RESERVE = {False: 0.95, True: 0.2}  # of tol: the second leaves room for what rounding float32 kernel values may add
 
 
 class KernelAscent:
@@ -102,6 +104,7 @@ class KernelAuto(KernelAscent):
         together, too.
         """
         self.polish, self.share, self.shared = polish, share, shared
+        self.begun: dict[str, Any] | None = None  # by native work on the whole problem, which is to be gone on with
 
     def _run(self, problem: KernelProblem, run: Run, journal: Journal, seed: int, steps: int) -> None:
         if not run.max_epochs:  # what is the start worth?
@@ -112,7 +115,7 @@ class KernelAuto(KernelAscent):
                 return
             self._run_whole(Whole(self.point, journal, seed), journal, steps)
             return
-        if not self.point.a.any():
+        if not self.point.a.any() and not self._jump(problem, journal):
             self._guess(problem, journal, seed)
         rounds, rng = 0, np.random.default_rng(seed + 1)
         while not self._note(journal, steps) and self.visits < run.max_epochs * problem.m:
@@ -122,12 +125,30 @@ class KernelAuto(KernelAscent):
             if not self._solve_block(Block(self.point, chosen, journal, seed + 1000 * rounds), target):
                 return
 
+    def _jump(self, problem: KernelProblem, journal: Journal) -> bool:
+        """Where the loss is smooth and the rank of the kernel matrix low: to the optimum of w. Whether it is."""
+        if problem.is_piecewise_linear:
+            return False
+        rows, matrix = problem.existing, problem.matrix
+        lines = factor(matrix.diagonal[rows], lambda i: matrix.block(rows[i : i + 1], rows)[0], cheap_rank(problem.m))
+        if lines is None:
+            return False
+        zero = np.zeros(problem.m)
+        newton = PrimalNewton(Task(problem, problem.some(rows), problem.p[rows], zero, 0.0), lines, zero)
+        found = newton.run(RESERVE[matrix.is_coarse] * journal.tol)
+        self.visits += newton.steps * problem.m
+        if found is not None:
+            a = np.zeros(matrix.m)
+            a[rows] = found[0]
+            self.point = Point.of(problem, a, found[1])
+        return found is not None
+
     def _run_rare(self, problem: KernelProblem, journal: Journal, seed: int, steps: int) -> bool:
         """Where one class is rare and b free, few rows of the other can pull against it: small working sets, which need
         few kernel values, as long as they need few. Whether that was enough.
         """
         matrix = problem.matrix
-        if not problem.free_bias or problem.loss.name != "hinge" or problem.m < _RARE_FROM or matrix.lies_there:
+        if not problem.free_bias or problem.loss.name != "hinge" or problem.m < RARE_FROM or matrix.lies_there:
             return False
         pulls = [problem.p[problem.y == side] for side in (1.0, -1.0)]
         size = 4 * int(np.count_nonzero(min(pulls, key=np.sum)))
@@ -171,11 +192,13 @@ class KernelAuto(KernelAscent):
             self.point, self.left = point, found.disagreement
             return journal.note(steps + self.visits, point, found)
 
-        target = _RESERVE[whole.problem.matrix.is_coarse] * journal.tol
+        target = RESERVE[whole.problem.matrix.is_coarse] * journal.tol
         try:
             enough, more = False, True
+            whole.block.jump(target)
             while more and not enough:
-                more = whole.advance(target)
+                handed, self.begun = self.begun, None
+                more = whole.advance(target) if handed is None else whole.resume(handed)
                 enough = note()
                 # The gap of a block counts what a balance of the dual variables will cost as if b were 1.
                 if not enough and whole.block.gap() <= target and target > _LEAST * journal.tol:
@@ -185,7 +208,7 @@ class KernelAuto(KernelAscent):
                 if not enough and self.visits < journal.most_epochs * whole.problem.m:
                     whole.block.solve_by_sweeps(part * target)
                     enough = note()
-            polishes = self.polish and enough and whole.problem.m <= _POLISHED and not whole.problem.matrix.is_coarse
+            polishes = self.polish and enough and whole.problem.m <= POLISHED and not whole.problem.matrix.is_coarse
             if polishes and whole.polish(self.share):
                 note(better_than=self.left)
         except (Enough, KeyboardInterrupt):

@@ -9,17 +9,22 @@ gives the kernel a constant `offset`, and each phase of work starts from the b o
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from .. import _core
 from ..problem.problem import Floats
 from .cache import Index
 from .journal import Journal
+from .low_rank import PrimalNewton, Task, cheap_rank, factor
 from .newton import ProximalStep
 from .problem import Point, balanced
 
 _SWEEPS = 8
-_SLICE = 3e8  # multiplications of a native call, some tenths of a second: then there is something to tell
+_SMALL = 256  # rows: native code solves their systems
+_FAR = 1e-3  # of the gap, by a step that is worth its price
+SLICE = 3e8  # multiplications of a native call, some tenths of a second: then there is something to tell
 
 
 class Block:
@@ -39,16 +44,17 @@ class Block:
         self.b = point.b
         self.visits, self.work = 0, 0.0
         self._resting = False
+        self._tried = 0  # the rank that K is known to exceed
         self._hold = 1.0  # how much more than usual proximal steps are held back
         self._begun = self.a.copy()
-        self._typical = max(float(matrix.diagonal[chosen].sum()) / max(1, len(chosen)), 1e-300)
+        self._typical: float = _core.Labelled.typical(self.K)
 
     def options(self, target: float) -> _core.Labelled.Options:
         """Of native work until the gap is below target."""
         ridge = 0.0 if self.K.dtype == np.float64 else 1e-7
         options = _core.Labelled.Options(self.problem.free_bias, self.outside, self._typical, ridge)
         options.target, options.floor = target / self.problem.lam, 1e-12 * self.problem.at_zero / self.problem.lam
-        options.budget, options.seed = _SLICE, self.seed
+        options.budget, options.seed = SLICE, self.seed
         options.threads = self.problem.matrix.threads
         return options
 
@@ -56,19 +62,30 @@ class Block:
         """Native work until it ends; why it has ended. "second order": Newton's method would be faster, but its systems
         are large. "spent": the budget of this call is.
         """
-        options.visits = max(0.0, self.journal.most_epochs * self.problem.m - self.visits)
         # The watch has no name here: what it has caught holds on to the names of this call, for ever if that is one.
-        done = self.labelled.solve(
-            self.K, self.problem.offset, self.p, self.a, self.score, options, self.journal.run.watch()
-        )
+        end: str = self.took(self.labelled.solve(*self._given(options), self.journal.run.watch()))["end"]
+        return end
+
+    def polish(self, options: _core.Labelled.Options, beside: float) -> bool:
+        """From a point that is good enough to the rounding floor, if that and what it costs `beside` its own work will
+        probably stay within the budget. Whether anything was gained.
+        """
+        done = self.took(self.labelled.polish(*self._given(options), beside, self.journal.run.watch()))
+        return bool(done["gained"])
+
+    def _given(self, options: _core.Labelled.Options) -> tuple[Any, ...]:
+        options.visits = max(0.0, self.journal.most_epochs * self.problem.m - self.visits)
+        return self.K, self.problem.offset, self.p, self.a, self.score, options
+
+    def took(self, done: dict[str, Any]) -> dict[str, Any]:
+        """What native work has done, which may have been interrupted."""
         self.visits += done["visits"]
         self.work += done["work"]
         self.b += done["shift"]
         if done["error"] is not None:
             raise done["error"]
         self.journal.poll()
-        end: str = done["end"]
-        return end
+        return done
 
     @property
     def excess(self) -> float:
@@ -95,6 +112,8 @@ class Block:
     def solve_by_sweeps(self, target: float, most: int = 1000, second_order: bool = True) -> None:
         """The same for any loss: slower than greedy steps, and of use where these end too early."""
         best, stalled, before = np.inf, 0, np.inf
+        if second_order and self.jump(target):
+            return
         for _ in range(most):
             self.sweep(target)
             gap = self.gap()
@@ -115,7 +134,7 @@ class Block:
         options, left = self.options(target), float(most * _SWEEPS) * len(self.a) ** 2
         options.large_systems = second_order
         while left > 0:
-            options.budget, before = min(left, _SLICE), self.work
+            options.budget, before = min(left, SLICE), self.work
             more = self.step(options)
             left -= self.work - before
             if not more:
@@ -127,8 +146,13 @@ class Block:
         """
         allowed = options.large_systems
         options.large_systems = allowed and not self._resting
-        end, self._resting = self.climb(options), False
+        end = self.climb(options)
         options.large_systems = allowed
+        return self.goes_on(end)
+
+    def goes_on(self, end: str) -> bool:
+        """Whether there is more to do after work that has ended so."""
+        self._resting = False
         if end == "second order":
             self._resting, end = not self.newton(), "spent"
         return end == "spent" and self.visits < self.journal.most_epochs * self.problem.m
@@ -194,6 +218,8 @@ class Block:
         """A proximal step, kept if it is one forward; otherwise the next one is held back more. Whether the dual
         objective has gained a share of what there is to gain: the gap itself may rise on the way.
         """
+        if self.jump(_FAR * self.gap(), len(self.a) // 8):
+            return True
         q = np.maximum(self.p * self._typical, 1e-300)
         answer, softness = self.labelled.respond(self.p, self.a, self.score, q)
         left = (np.abs(answer - self.a) * q / self.p)[softness > 0]
@@ -212,6 +238,29 @@ class Block:
         self._hold = max(1.0, self._hold / 3)
         self.a, self.score, self.b = a, score, self.b + step.shift
         return gain > 1e-3 * gap
+
+    def jump(self, target: float, most: int | None = None) -> bool:
+        """Solve for w where the loss is smooth and the rank of K at most that, or cheap. Whether that was the way."""
+        most = cheap_rank(len(self.a)) if most is None else most
+        if self.problem.is_piecewise_linear or len(self.a) <= _SMALL or most <= self._tried:
+            return False
+        self._tried = most
+        lines = factor(np.diagonal(self.K), self.K.__getitem__, most)
+        if lines is None:
+            return False
+        x = self.p * self.a
+        base = self.score - self.times(x)  # with b
+        newton = PrimalNewton(Task(self.problem, self.labelled, self.p, base, self.outside), lines, x)
+        found = newton.run(target)
+        self.visits += newton.steps * len(self.a)
+        self.work += newton.steps * float(lines.size) * len(lines)
+        if found is None:
+            return False
+        score = self.score + self.times(self.p * (found[0] - self.a)) + found[1]
+        if not self._gap_of(found[0], score) < self.gap():
+            return False
+        self.a, self.score, self.b = found[0], score, self.b + found[1]
+        return True
 
     def _gain(self, a: Floats, score: Floats) -> float:
         """Of the dual objective, by new dual variables with their scores."""

@@ -36,6 +36,7 @@ class KernelMatrix:
     """
 
     poll: Callable[[], None]
+    sound = False  # whether it is known, as a whole, for nothing that an inner product cannot be
     _fine: KernelMatrix | None = None
 
     def __init__(self, kernel: Kernel, X: Any, dtype: Any, cache_mb: float, threads: int = 1) -> None:
@@ -218,7 +219,7 @@ class KernelMatrix:
         return self._checked(self.block(chosen, chosen), chosen)
 
     def _checked(self, K: NDArray[Any], chosen: Index) -> NDArray[Any]:
-        if not self.psd:
+        if not self.psd and not (self.sound and len(chosen) == self.m):
             refuse_negative_curvature(K, chosen)
         return K
 

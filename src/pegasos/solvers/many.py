@@ -11,6 +11,8 @@ from ..helpers import Look, Shared
 from ..problem.problem import Problem
 from .base import Fit, Report, Resume, Run, Solver
 
+ReportOf = Callable[[int], Report | None]  # who hears of job number i
+
 
 @dataclass(frozen=True)
 class Job:
@@ -31,7 +33,7 @@ def solve_many(
     solver: Solver,
     run: Run,
     seed: int,
-    report_of: Callable[[int], Report | None] = _untold,
+    report_of: ReportOf = _untold,
 ) -> list[Fit]:
     """A fit for every job, in their order, on `run.threads` threads; a single job has them all to itself.
 
