@@ -18,7 +18,7 @@ from pegasos.kernel_solvers.block import Block
 from pegasos.kernel_solvers.cache import touched
 from pegasos.kernel_solvers.journal import Journal
 from pegasos.problem.rows import make_rows
-from pegasos.solvers.base import Stop
+from pegasos.solvers.base import Run
 
 X, Y = rows(150, 3, seed=1)
 K = matrix("rbf", X)
@@ -204,7 +204,7 @@ def test_native_blocks_are_checked_at_the_border():
         labelled.rounding(three, three, three, three, three, lines, np.ones((1, 3)), terms)
     with pytest.raises(ValueError, match="unknown kind"):
         _core.pair_sums(make_rows(lines, training=True), make_rows(lines, training=True), "cubed")
-    watch = Stop(1e-3, 1.0).watch(lambda: three)
+    watch = Run(1e-3, 1.0).watch(lambda: three)
     with pytest.raises(ValueError, match="square"):
         labelled.polish(np.ones((3, 2)), 0.0, np.ones(3), np.zeros(3), np.zeros(3), options, 0.0, watch)
     with pytest.raises(ValueError, match="square"):
@@ -214,7 +214,7 @@ def test_native_blocks_are_checked_at_the_border():
 def test_native_pairs_are_checked_at_the_border():
     options, one = _core.Labelled.Options(False, 0.0, 1.0, 0.0), np.ones((1, 1))
     terms = _core.Labelled.PairTerms(1e-3, 1e-3, 10.0, False, 0.0, 0.0)
-    watch = Stop(1e-3, 1.0).watch(lambda: np.ones(1))
+    watch = Run(1e-3, 1.0).watch(lambda: np.ones(1))
 
     def solve(rows=(0, 1), second=1, across=one, s=None, errors=((1, 2), (1, 2))):
         classes = [np.array([row]) for row in rows]
