@@ -123,6 +123,7 @@ void bind_solvers(nb::module_& m) {
       .def_rw("pegasos_first", &DualOptions::pegasos_first)
       .def_rw("second_order", &DualOptions::second_order)
       .def_rw("polish", &DualOptions::polish)
+      .def_rw("or_zero", &DualOptions::or_zero)
       .def_rw("tol", &DualOptions::tol)
       .def_rw("max_epochs", &DualOptions::max_epochs)
       .def_rw("replicas", &DualOptions::replicas)

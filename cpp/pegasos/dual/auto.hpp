@@ -261,7 +261,7 @@ class DualSolver {
   // Far from the optimum w(a) may be worse than no model at all. The dual variables stay what they are.
   void not_above_zero() {
     const double zero = p_.free_bias && !is_joint<L> ? 0 : at_zero();
-    if (fit_.converged || watch_.interrupted() || proofs_.objective() <= zero) return;
+    if (!o_.or_zero || fit_.converged || watch_.interrupted() || proofs_.objective() <= zero) return;
     bias_.forget();
     if (!in_time()) return proofs_.take_zero(at_zero());
     certify_now(std::vector<double>(u_.size(), 0.0), state_.a);

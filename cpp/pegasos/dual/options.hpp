@@ -3,10 +3,10 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "pegasos/data/problem.hpp"
 #include "pegasos/data/sampler.hpp"
-#include "pegasos/proof/history.hpp"
 
 namespace pegasos {
 
@@ -20,6 +20,7 @@ struct DualOptions {
   double max_epochs = 0;
   int replicas = 2;      // at most; 1 is for comparison
   bool new_lam = false;  // the dual variables come from another lam: begin with the best part of them
+  bool or_zero = false;  // hand back zero weights where those of the dual variables are worse
   bool polish = true;    // with second_order: the last digits where they cost next to nothing
 };
 
@@ -30,6 +31,10 @@ struct DualState {
   double operations = 0;  // out: all work, counted (run/meter.hpp)
 };
 
-using DualFit = Proven;
+struct DualFit {
+  std::vector<Checkpoint> history;
+  bool converged = false;
+  double rounding = 0;  // part of the gap
+};
 
 }  // namespace pegasos

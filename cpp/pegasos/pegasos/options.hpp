@@ -8,7 +8,6 @@
 #include "pegasos/data/problem.hpp"
 #include "pegasos/data/sampler.hpp"
 #include "pegasos/pegasos/steps.hpp"
-#include "pegasos/proof/history.hpp"
 
 namespace pegasos {
 
@@ -44,6 +43,10 @@ struct PegasosState {
   int64_t averaged = 0;
 };
 
-using PegasosFit = Proven;
+struct PegasosFit {
+  std::vector<Checkpoint> history;
+  bool converged = false;
+  double rounding = 0;  // part of the gap
+};
 
 }  // namespace pegasos

@@ -257,9 +257,13 @@ class PegasosSolver {
     const auto found = certify(p_, loss_, state_.out, dual, team_, watch_);
     if (!found) return;
     if (p_.free_bias && !is_joint<L>) state_.out.back() = found->bias;
+    // Every dual value bounds f(w*) from below: keep the best.
     const auto [above, below] = found->rounding;
-    history_.raise(found->dual, below, found->objective + above);
-    history_.add(fit, state_.t, found->objective, above);
+    const double bound = found->dual - below;
+    if (bound > bound_ && bound <= found->objective + above) bound_ = bound, below_ = below;
+    fit.rounding = above + below_;
+    fit.history.push_back({watch_.seconds(), state_.t, found->objective, bound_ - above});
+    fit.converged = found->objective + above - bound_ <= o_.tol;
   }
 
   const Problem<Rows>& p_;
@@ -268,7 +272,6 @@ class PegasosSolver {
   PegasosState& state_;
   Team& team_;
   Watch& watch_;
-  History history_{o_.tol, watch_};
   ScaledVector w_;
   Average average_;
   Picks picks_;
@@ -283,6 +286,7 @@ class PegasosSolver {
   std::vector<Scored> scored_;  // of the batch, with batch_bias
   std::vector<double> best_;
   double best_value_ = std::numeric_limits<double>::infinity();
+  double bound_ = 0, below_ = 0;  // the best one, no loss is negative; by which rounding has lowered it
   size_t next_try_ = 0;
   bool plain_ = true;
 };

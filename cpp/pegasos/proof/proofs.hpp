@@ -9,7 +9,6 @@
 
 #include "pegasos/dual/options.hpp"
 #include "pegasos/proof/certificate.hpp"
-#include "pegasos/proof/history.hpp"
 #include "pegasos/proof/precise_certificate.hpp"
 #include "pegasos/run/meter.hpp"
 #include "pegasos/run/prices.hpp"
@@ -21,14 +20,7 @@ class Proofs {
  public:
   Proofs(const Problem<Rows>& problem, const L& loss, double tol, DualState& state, Team& team, Watch& watch,
          Meter& meter)
-      : p_(problem),
-        loss_(loss),
-        tol_(tol),
-        state_(state),
-        team_(team),
-        watch_(watch),
-        meter_(meter),
-        history_(tol, watch) {}
+      : p_(problem), loss_(loss), tol_(tol), state_(state), team_(team), watch_(watch), meter_(meter) {}
 
   std::function<bool(const Checkpoint&)> report;  // of every line; false: stop
   DualFit fit;
@@ -66,9 +58,11 @@ class Proofs {
       std::copy(w.begin(), w.end(), state_.w.begin());
       if (p_.free_bias && !is_joint<L>) state_.w.back() = found->bias;
     }
-    raised_bound_ = history_.raise(found->dual, below, objective_ + above_);
+    const double bound = found->dual - below;
+    raised_bound_ = bound > dual_ && bound <= objective_ + above_;  // a bound above what is reached proves nothing
+    if (raised_bound_) dual_ = bound, below_ = below;
     gap_ = found->objective - found->dual;
-    history_.add(fit, state_.visits, objective_, above_);
+    add_line();
     return report(fit.history.back());
   }
 
@@ -79,8 +73,8 @@ class Proofs {
     std::fill(state_.w.begin(), state_.w.end(), 0.0);
     objective_ = at_zero;
     above_ = double(p_.m() + blocks_of(loss_).width() + 8) * rounding_unit * at_zero;
-    gap_ = objective_ - history_.bound();
-    history_.add(fit, state_.visits, objective_, above_);
+    gap_ = objective_ - dual_;
+    add_line();
     join_last();
     report(fit.history.back());
   }
@@ -91,9 +85,8 @@ class Proofs {
   // Whether tol would be met but for rounding errors, which are smaller with more digits.
   bool in_doubt(const Certificate& found) const {
     const auto [above, below] = found.rounding;
-    const double bound = history_.bound();
-    const double proven = std::min(found.objective + above, objective_ + above_) - std::max(found.dual - below, bound);
-    const double best = std::min(found.objective, objective_) - std::max(found.dual, bound);
+    const double proven = std::min(found.objective + above, objective_ + above_) - std::max(found.dual - below, dual_);
+    const double best = std::min(found.objective, objective_) - std::max(found.dual, dual_);
     return proven > tol_ && best <= tol_ + above + below && std::isfinite(best);
   }
 
@@ -104,6 +97,12 @@ class Proofs {
   }
 
  private:
+  void add_line() {
+    fit.rounding = above_ + below_;
+    fit.history.push_back({watch_.seconds(), state_.visits, objective_, dual_ - above_});
+    fit.converged = std::isfinite(objective_) && objective_ + above_ - dual_ <= tol_;
+  }
+
   const Problem<Rows>& p_;
   const L& loss_;
   double tol_;
@@ -111,9 +110,9 @@ class Proofs {
   Team& team_;
   Watch& watch_;
   Meter& meter_;
-  History history_;
   double objective_ = std::numeric_limits<double>::infinity(), gap_ = objective_;
-  double above_ = 0;  // by which rounding may have lowered the objective
+  double above_ = 0, below_ = 0;  // by which rounding has raised the objective's bound, and lowered the other
+  double dual_ = 0;               // losses are not negative: a = 0 proves f >= 0
   bool raised_bound_ = false;
 };
 

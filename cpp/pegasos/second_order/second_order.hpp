@@ -151,11 +151,9 @@ class SecondOrder {
 
  private:
   static constexpr double path_steps = 25;  // mostly
-  // Of a proximal step: one that needs more is better taken with more curvature. Smooth losses have none to add; their
-  // budget ends them (one digit of ten, lam 1e-6, which a plane separates: 40 to 60).
-  static constexpr int most_rounds = L::smooth ? 200 : 40;
-  static constexpr double trial = 0.5;  // of the budget, until the first step has paid; smooth losses always do
-  static constexpr double pays = 0.3;   // of the gap left
+  static constexpr int most_rounds = 40;  // of a proximal step: one that needs more is better taken with more curvature
+  static constexpr double trial = 0.5;    // of the budget, until the first step has paid; smooth losses always do
+  static constexpr double pays = 0.3;     // of the gap left
   // Curvatures to begin with, in gaps. Measured where steps are easy, and where they are hard (5,000 rows of 300
   // features, of which nearly as many rows are free).
   static constexpr double least_curvature = 10, most_curvature = 2000;
