@@ -244,7 +244,7 @@ def test_parameters_and_defaults_are_those_of_the_design() -> None:
     }
 
 
-@pytest.mark.parametrize("name", ["PegasosSequenceTagger", "load_model"])
+@pytest.mark.parametrize("name", ["PegasosClassifierCV", "load_model"])
 def test_a_name_that_is_not_built_yet_is_an_attribute_error(name: str) -> None:
     with pytest.raises(AttributeError, match=name):
         getattr(pegasos, name)

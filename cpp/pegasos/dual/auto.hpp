@@ -227,6 +227,7 @@ class DualSolver {
       bias_.forget();
       const std::vector<double> nothing(state_.a.size());
       if (!certify_now(w, nothing)) return false;
+      proofs_.join_last();
       std::copy(nothing.begin(), nothing.end(), state_.a.begin());
     }
     const double before = meter_.spent();
