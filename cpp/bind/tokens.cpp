@@ -24,16 +24,15 @@ class Reader {
 
   nb::tuple read(nb::handle X) {
     const nb::object sequences = fast(X, "X must be a list of sequences");
-    const Py_ssize_t n = PySequence_Fast_GET_SIZE(sequences.ptr());
-    for (sequence_ = 0; sequence_ < n && sequence_ < PySequence_Fast_GET_SIZE(sequences.ptr()); ++sequence_) {
+    for (sequence_ = 0; sequence_ < size_of(sequences);
+         ++sequence_) {  // a value may be an object that changes the list
       token_ = -1;
-      const nb::object given = nb::borrow(PySequence_Fast_GET_ITEM(sequences.ptr(), sequence_));
+      const nb::object given = item_of(sequences, sequence_);
       if (PyDict_Check(given.ptr()) || PyUnicode_Check(given.ptr()))
         fail("must be a list of tokens, got " + type_of(given) + ". X is a list of sequences, not one sequence");
       const nb::object tokens = fast(given, "must be a list of tokens");
-      const Py_ssize_t length = PySequence_Fast_GET_SIZE(tokens.ptr());
-      for (token_ = 0; token_ < length && token_ < PySequence_Fast_GET_SIZE(tokens.ptr()); ++token_) {
-        add_token(nb::borrow(PySequence_Fast_GET_ITEM(tokens.ptr(), token_)));
+      for (token_ = 0; token_ < size_of(tokens); ++token_) {
+        add_token(item_of(tokens, token_));
         indptr_.push_back(int64_t(indices_.size()));
         if (indptr_.size() % 1024 == 0 && PyErr_CheckSignals() != 0) throw nb::python_error();
       }
@@ -51,7 +50,17 @@ class Reader {
     if (token_ >= 0) where += "[" + std::to_string(token_) + "]";
     throw nb::value_error((where + " " + what + ".").c_str());
   }
-  static std::string type_of(nb::handle x) { return Py_TYPE(x.ptr())->tp_name; }
+  static std::string type_of(nb::handle x) { return nb::cast<std::string>(x.type().attr("__name__")); }
+
+  // Of a list or tuple, without the macros that a stable ABI lacks.
+  static Py_ssize_t size_of(nb::handle x) {
+    return PyList_Check(x.ptr()) ? PyList_Size(x.ptr()) : PyTuple_Size(x.ptr());
+  }
+  static nb::object item_of(nb::handle x, Py_ssize_t i) {
+    PyObject* item = PyList_Check(x.ptr()) ? PyList_GetItem(x.ptr(), i) : PyTuple_GetItem(x.ptr(), i);
+    if (item == nullptr) throw nb::python_error();
+    return nb::borrow(item);
+  }
 
   nb::object fast(nb::handle x, const char* said) const {
     PyObject* list = PySequence_Fast(x.ptr(), said);
@@ -106,7 +115,7 @@ class Reader {
       append(value);
       add(1);
     } else if (PyFloat_CheckExact(v)) {
-      add(PyFloat_AS_DOUBLE(v));
+      add(PyFloat_AsDouble(v));
     } else if (PyBool_Check(v)) {
       add(v == Py_True ? 1 : 0);
     } else if (PyDict_Check(v) || PyList_Check(v) || PyTuple_Check(v) || PyAnySet_Check(v)) {
