@@ -127,4 +127,4 @@ def main() -> PegasosSequenceTagger:
 
 
 if __name__ == "__main__":
-    save(picture(main()), "transitions")
+    save(picture(main()), "sequences")

@@ -56,6 +56,28 @@ class PegasosStructured(run.CallbackSupportMixin, BaseEstimator):  # type: ignor
     -----
     f(w) = lam/2 ||w||^2 + mean_i max_y cost(y_i, y) + <w, phi(x_i, y)> - <w, phi(x_i, y_i)>, eq. 20 of the Pegasos
     paper. The solvers are those of `PegasosSequenceTagger` for the hinge, in NumPy.
+
+    Examples
+    --------
+    Which of three numbers is the largest?
+
+    >>> import numpy as np
+    >>> from pegasos import PegasosStructured
+    >>> class Largest:
+    ...     def joint_feature(self, x, y):
+    ...         return np.array([x[y]])
+    ...     def cost(self, y, y2):
+    ...         return float(y != y2)
+    ...     def decode(self, x, w):
+    ...         return int(np.argmax(w[0] * x))
+    ...     def decode_with_cost(self, x, y, w):
+    ...         return int(np.argmax(w[0] * x + (np.arange(3) != y)))
+    >>> X = np.random.default_rng(0).normal(size=(40, 3))
+    >>> model = PegasosStructured(Largest(), lam=0.01).fit(list(X), X.argmax(axis=1).tolist())
+    >>> model.predict([np.array([0.2, 1.5, -1.0])])
+    [1]
+    >>> model.converged_
+    True
     """
 
     _rules: ClassVar[dict[str, Rule]] = {
