@@ -96,7 +96,7 @@ struct RowErrors {
 // rounding: `bias` and `chain` follow from the proof.
 template <class T, Loss L>
 CertifiedModel certify(const KernelBlock<T>& K, const L& loss, const BlockState& state, const BlockTerms& terms,
-                  double guess, const RowErrors& errors, RoundingTerms rounding) {
+                       double guess, const RowErrors& errors, RoundingTerms rounding) {
   const Proven found = prove(K, loss, state, terms, guess);
   std::vector<double> sizes(state.a.size());
   for (size_t i = 0; i < sizes.size(); ++i) sizes[i] = std::abs(state.p[i] * state.a[i]);

@@ -73,7 +73,7 @@ class Block:
         done = self.took(self.labelled.polish(*self._given(options), beside, self.journal.run.watch()))
         return bool(done["gained"])
 
-    def _given(self, options: _core.Labelled.Options) -> tuple[Any, ...]:
+    def _given(self, options: _core.Labelled.Options) -> tuple[Any, float, Floats, Floats, Floats, Any]:
         options.visits = max(0.0, self.journal.most_epochs * self.problem.m - self.visits)
         return self.K, self.problem.offset, self.p, self.a, self.score, options
 

@@ -152,7 +152,7 @@ class PairSolver:
         # The one that was interrupted says so first; then the others are left as they are.
         stopped = self._stopped
         left = sorted((i for i in every if i not in found), key=lambda i: (i != stopped, i))
-        fits = solve_many([jobs[i] for i in left], self, run, seed, lambda n: report_of(left[n]))
+        fits = solve_many([jobs[i] for i in left], cast("Any", self), run, seed, lambda n: report_of(left[n]))
         found.update(zip(left, fits, strict=True))
         return [found[i] for i in every]
 
