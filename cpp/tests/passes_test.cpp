@@ -2,6 +2,7 @@
 // them. Problems here have more parts than there are threads, else a cut by threads would go unseen.
 #include "pegasos/run/passes.hpp"
 
+#include <chrono>
 #include <cstring>
 #include <mutex>
 #include <set>
@@ -146,15 +147,25 @@ TEST(every_thing_is_visited_once_and_in_order_within_its_part) {
 }
 
 TEST(an_interrupt_ends_all_parts_of_a_pass) {
-  const Pass pass = Pass::over(1'000'000, 100);
+  const Pass pass{1'000'000, 64, 1e6};  // a row is a piece
+  const auto here = std::this_thread::get_id();
   for (const int threads : {1, 3, 16}) {
     Team team(threads);
-    Watch watch(0, forever, [] { return false; });
+    std::atomic<bool> asked = false;
+    Watch watch(0, forever, [&] {
+      asked = true;
+      return false;
+    });
     std::atomic<int64_t> visited = 0;
-    CHECK(!over_parts(pass, team, watch, StartAtOnce{}, [&](int64_t, int64_t from, int64_t to) {
+    const auto visit = [&](int64_t, int64_t from, int64_t to) {
+      if (std::this_thread::get_id() != here) {  // helpers must not be through before anybody has asked
+        while (!asked) std::this_thread::yield();
+        std::this_thread::sleep_for(std::chrono::microseconds(100));
+      }
       visited += to - from;
-      return (to - from) * 100;
-    }));
+      return int64_t(100'000);
+    };
+    CHECK(!over_parts(pass, team, watch, StartAtOnce{}, visit));
     CHECK(watch.interrupted());
     CHECK(visited < pass.n);
   }
