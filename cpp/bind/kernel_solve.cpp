@@ -213,6 +213,7 @@ void bind_kernel_solve(nb::class_<PyLabelled>& rows) {
       .def_rw("visits", &SolveOptions::visits)
       .def_rw("newton_first", &SolveOptions::newton_first)
       .def_rw("large_systems", &SolveOptions::large_systems)
+      .def_rw("credit", &SolveOptions::credit)
       .def_rw("seed", &SolveOptions::seed)
       .def_rw("threads", &SolveOptions::threads);
   nb::class_<RoundingTerms>(rows, "RoundingTerms")

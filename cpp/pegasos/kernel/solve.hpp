@@ -3,7 +3,8 @@
 // In: kernel values, loss, labels, weights, the dual variables and their scores. Out: better ones. First-order steps
 // (greedy ones for piecewise linear losses, sweeps for smooth ones) go on while they are cheaper than a proximal step
 // by Newton's method, which is known from counted work: what the last phase of steps has cost and gained, and what a
-// system of the rows that are free would cost. Nothing here looks at a clock but the watch.
+// system of the rows that are free would cost. Large systems, which are solved elsewhere, never cost more than all
+// first-order steps so far. Nothing here looks at a clock but the watch.
 #pragma once
 
 #include <algorithm>
@@ -27,6 +28,7 @@ struct SolveOptions {
   double visits = 0;  // at most
   bool newton_first = false;
   bool large_systems = true;  // whether somebody else would solve them: then work ends where one is due
+  double credit = 0;          // work of first-order steps before, less that of large systems
   uint64_t seed = 0;
   int threads = 1;
 };
@@ -54,7 +56,7 @@ class BlockSolver {
       bool forward = false;
       if (done_.gap <= o_.target) return ended(End::reached);
       const bool large = newton && free_rows() > o_.terms.most_free;
-      if (large && o_.large_systems) return ended(End::second_order);
+      if (large && o_.large_systems && o_.credit + done_.work >= newton_cost()) return ended(End::second_order);
       if (newton && !large) {
         forward = proximal_step();
       } else {

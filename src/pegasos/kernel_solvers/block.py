@@ -43,6 +43,7 @@ class Block:
         self.outside = float(problem.p @ point.a) - float(self.p @ self.a)  # of sum_i p_i a_i
         self.b = point.b
         self.visits, self.work = 0, 0.0
+        self._systems = 0.0  # work of systems too large for native code
         self._resting = False
         self._tried = 0  # the rank that K is known to exceed
         self._hold = 1.0  # how much more than usual proximal steps are held back
@@ -63,19 +64,21 @@ class Block:
         are large. "spent": the budget of this call is.
         """
         # The watch has no name here: what it has caught holds on to the names of this call, for ever if that is one.
-        end: str = self.took(self.labelled.solve(*self._given(options), self.journal.run.watch()))["end"]
+        end: str = self.took(self.labelled.solve(**self._given(options), watch=self.journal.run.watch()))["end"]
         return end
 
     def polish(self, options: _core.Labelled.Options, beside: float) -> bool:
         """From a point that is good enough to the rounding floor, if that and what it costs `beside` its own work will
         probably stay within the budget. Whether anything was gained.
         """
-        done = self.took(self.labelled.polish(*self._given(options), beside, self.journal.run.watch()))
-        return bool(done["gained"])
+        given = self._given(options)
+        gained: bool = self.took(self.labelled.polish(**given, beside=beside, watch=self.journal.run.watch()))["gained"]
+        return gained
 
-    def _given(self, options: _core.Labelled.Options) -> tuple[Any, float, Floats, Floats, Floats, Any]:
+    def _given(self, options: _core.Labelled.Options) -> dict[str, Any]:
         options.visits = max(0.0, self.journal.most_epochs * self.problem.m - self.visits)
-        return self.K, self.problem.offset, self.p, self.a, self.score, options
+        given = {"K": self.K, "offset": self.problem.offset, "p": self.p, "a": self.a, "score": self.score}
+        return {**given, "options": options}
 
     def took(self, done: dict[str, Any]) -> dict[str, Any]:
         """What native work has done, which may have been interrupted."""
@@ -145,7 +148,7 @@ class Block:
         help it is the turn of first-order steps.
         """
         allowed = options.large_systems
-        options.large_systems = allowed and not self._resting
+        options.large_systems, options.credit = allowed and not self._resting, self.work - self._systems
         end = self.climb(options)
         options.large_systems = allowed
         return self.goes_on(end)
@@ -229,6 +232,7 @@ class Block:
         step = ProximalStep(self, np.maximum(rho * self.p, 1e-300))
         step.run()
         self.visits += step.visits
+        self._systems += step.work
         a = self.labelled.feasible(step.x / self.p)
         score = step.score + self.times(self.p * a - step.x)
         gap, gain = self.gap(), self.problem.lam * self._gain(a, score)
