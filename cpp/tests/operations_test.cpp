@@ -50,6 +50,7 @@ struct CountingRows {
   int64_t size() const { return rows.size(); }
   int64_t dim() const { return rows.dim(); }
   int64_t nonzeros() const { return rows.nonzeros(); }
+  bool is_dense() const { return false; }
   CountingRow<SparseRow<double, int64_t>> operator[](int64_t i) const { return {rows[i], seen}; }
   void prefetch(int64_t i) const {
     CHECK(i >= 0 && i < rows.m);
