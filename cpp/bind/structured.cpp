@@ -28,7 +28,8 @@ void watched(PyWatch& outside, int threads, const Work& work) {
     work(team, watch);
   }
   if (!outside.error.is_none()) {
-    PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(outside.error.ptr())), outside.error.ptr());
+    const nb::object error = std::exchange(outside.error, nb::none());
+    PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error.ptr())), error.ptr());
     throw nb::python_error();
   }
 }
@@ -79,7 +80,7 @@ nb::dict fitted(const PyTagging& tagging, const Stopping& stopping, int threads,
   result["history"] = to_numpy(std::move(lines), {history.lines().size(), size_t(4)});
   result["converged"] = history.converged();
   result["interrupted"] = watch.interrupted() || history.stopped() || !outside.error.is_none();
-  result["error"] = outside.error;
+  result["error"] = std::exchange(outside.error, nb::none());  // its traceback may know of the watch: no circle
   return result;
 }
 

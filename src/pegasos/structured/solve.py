@@ -73,15 +73,16 @@ def solve(task: Task, solver: Any, stop: Run, going: Going, seed: int) -> tuple[
         "max_epochs": float(min(stop.max_epochs, 1e18)),
         "seed": seed,
         "threads": stop.threads,
-        "watch": native_watch(stop, w),
     }
     dual = None
     if task.loss == "log":
         goes_on = not going.fresh and bool(w.any())
-        found = _core.tag_log(task.tagging, w, goes_on=goes_on, at_zero=task.at_zero, **common)
+        found = _core.tag_log(
+            task.tagging, w, goes_on=goes_on, at_zero=task.at_zero, watch=native_watch(stop, w), **common
+        )
     else:
         dual = _core.TagDual() if going.dual is None else going.dual
-        found = _core.tag_hinge(task.tagging, dual, w, **common)
+        found = _core.tag_hinge(task.tagging, dual, w, watch=native_watch(stop, w), **common)
     steps = going.steps + found["visits"]
     return _fit(found, w, steps, found["visits"] / task.m), Going(w, steps, task.lam, dual)
 
