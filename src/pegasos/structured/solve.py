@@ -73,7 +73,7 @@ def solve(task: Task, solver: Any, stop: Run, going: Going, seed: int) -> tuple[
         "max_epochs": float(min(stop.max_epochs, 1e18)),
         "seed": seed,
         "threads": stop.threads,
-    }
+    }  # no watch: what interrupts a fit knows its frames, and a watch knows what interrupted it
     dual = None
     if task.loss == "log":
         goes_on = not going.fresh and bool(w.any())
