@@ -63,6 +63,8 @@ def reasons(
     coef, steps = tagger.coef_.tocsc(), tagger.transitions_
     columns = [j for j in (place.get(name) for name in features[t]) if j is not None]
     totals = np.asarray(coef[:, columns].sum(axis=1)).ravel()
+    if t:
+        totals += steps[codes[labels[t - 1]]]  # a rival must be allowed
     k = codes[labels[t]]
     totals[k] = -np.inf
     rival = int(totals.argmax())
