@@ -28,9 +28,7 @@ struct PyProblem {
   int64_t classes;  // of a joint loss; 0: the loss has one score a row
   std::optional<Mat<double>> costs;
 
-  // f(problem, loss) with the exact type of the loss.
-  template <class F>
-  void visit(F&& f) const {
+  pegasos::Problem<pegasos::AnyRows> without_loss() const {
     pegasos::Problem<pegasos::AnyRows> p{rows.with(bias), {}, lam};
     if (codes) p.y = pegasos::Labels{{}, span_of(*codes), positive};
     if (numbers) p.y = pegasos::Labels{span_of(*numbers), {}, 1};
@@ -38,6 +36,13 @@ struct PyProblem {
     if (listed) p.listed = span_of(*listed);
     p.total = total;
     p.free_bias = free_bias;
+    return p;
+  }
+
+  // f(problem, loss) with the exact type of the loss.
+  template <class F>
+  void visit(F&& f) const {
+    const auto p = without_loss();
     const auto with = [&](const auto& l) { f(p, l); };
     if (classes > 0)
       pegasos::with_joint_loss(loss, {0, classes, costs ? span_of(*costs) : std::span<const double>{}}, with);
@@ -47,6 +52,8 @@ struct PyProblem {
 
   // Scores, and dual variables, of a row.
   int64_t width() const { return classes > 0 ? classes : 1; }
+
+  static constexpr const char* own_loss = "own";  // of the user's: only `pegasos_fit` knows what to do with it
 
   // Sizes that do not fit would read past the end: an error of ours, never of a user.
   void check() const {
@@ -63,6 +70,7 @@ struct PyProblem {
     if (classes > 0)
       for (const int32_t code : span_of(*codes))
         if (code < 0 || code >= classes) throw std::invalid_argument("a code without a class");
+    if (loss == own_loss) return;
     visit([&](const auto&, const auto& l) {
       if constexpr (requires { l.costs; })
         if (!costs) throw std::invalid_argument("this loss needs costs");

@@ -8,6 +8,7 @@
 
 #include "arrays.hpp"
 #include "gil.hpp"
+#include "own_loss.hpp"
 #include "pegasos/dual/warm.hpp"
 #include "pegasos/solve.hpp"
 #include "problem.hpp"
@@ -28,9 +29,9 @@ T item(const nb::dict& state, const char* name) {
 }
 
 // state: arrays that are written to and numbers that are replaced, by their names in PegasosState. The whole of it is
-// what a later fit goes on with.
+// what a later fit goes on with. own: who answers for a loss of the user's own.
 nb::dict pegasos_fit(const PyProblem& problem, const PegasosOptions& options, nb::dict state, int threads,
-                     PyWatch& outside) {
+                     PyWatch& outside, const nb::object& own) {
   const auto v = item<OutVec<double>>(state, "v"), counts = item<OutVec<double>>(state, "counts"),
              out = item<OutVec<double>>(state, "out"), B = item<OutVec<double>>(state, "B");
   check_dim(problem, v.size());
@@ -50,7 +51,9 @@ nb::dict pegasos_fit(const PyProblem& problem, const PegasosOptions& options, nb
   s.B = span_of(B);
   PegasosFit fit;
   Watch watch = outside.make();
-  {
+  if (!own.is_none()) {
+    fit = solve_own(problem, own, options, s, threads, watch, outside);
+  } else {
     WithoutGil nogil;
     Team team(threads);
     problem.visit([&](const auto& p, const auto& loss) {
@@ -113,7 +116,8 @@ void bind_solvers(nb::module_& m) {
       .def_rw("on_loss", &PegasosOptions::on_loss)
       .def_rw("tail", &PegasosOptions::tail)
       .def_rw("tries", &PegasosOptions::tries)
-      .def_rw("sample", &PegasosOptions::sample);
+      .def_rw("sample", &PegasosOptions::sample)
+      .def_rw("known", &PegasosOptions::known);
 
   nb::class_<DualOptions>(m, "DualOptions")
       .def(nb::init<>())
@@ -129,6 +133,7 @@ void bind_solvers(nb::module_& m) {
       .def_rw("replicas", &DualOptions::replicas)
       .def_rw("new_lam", &DualOptions::new_lam);
 
-  m.def("pegasos_fit", &pegasos_fit, "problem"_a, "options"_a, "state"_a, "threads"_a, "watch"_a);
+  m.def("pegasos_fit", &pegasos_fit, "problem"_a, "options"_a, "state"_a, "threads"_a, "watch"_a,
+        "own"_a.none() = nb::none());
   m.def("dual_fit", &dual_fit, "problem"_a, "options"_a, "a"_a.noconvert(), "w"_a.noconvert(), "threads"_a, "watch"_a);
 }

@@ -1,5 +1,5 @@
 // Lets native work be stopped from Python: signals in the main thread, a shared flag from other threads, and errors
-// raised by the report callback. What was raised is kept and handed back with the result, so nothing is lost.
+// raised by what is called in Python. What was raised is kept and handed back with the result, so nothing is lost.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -47,6 +47,14 @@ struct PyWatch {
     return say(line) && !enough_;
   }
 
+  // What a call of Python returns; nothing when it has raised, which is kept. Needs the GIL.
+  template <class Call>
+  nb::object ask(const Call& call) {
+    PyObject* found = or_rest(call);
+    if (found == nullptr) keep_error();
+    return nb::steal(found);
+  }
+
   pegasos::Watch make() {
     clock_ = pegasos::Stopwatch(started);
     told_ = started;
@@ -64,17 +72,11 @@ struct PyWatch {
 
   bool say(const pegasos::Checkpoint& line) {
     told_ = clock_.seconds();
-    PyObject* done = or_rest([&] {
+    const nb::object done = ask([&] {
       return PyObject_CallFunction(report.ptr(), "dLdd", line.seconds, static_cast<long long>(line.steps),
                                    line.objective, line.dual);
     });
-    if (done == nullptr) {
-      keep_error();
-      return false;
-    }
-    const bool enough = PyObject_IsTrue(done) == 1;
-    Py_DECREF(done);
-    return !enough;
+    return done.is_valid() && PyObject_IsTrue(done.ptr()) != 1;
   }
 
   void keep_error() {

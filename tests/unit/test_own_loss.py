@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
+import time
 import traceback
 import warnings
 from typing import Any
@@ -13,8 +14,10 @@ import numpy as np
 import pytest
 from helpers import binary, model, three_classes
 from own_losses import CertifiedHinge, CertifiedHuber, Huber, OwnHinge, OwnSquare
-from problems import DATA, some_weights
+from problems import DATA, make_problem, some_weights
 from sklearn.base import clone
+from twin import Twin
+from variants import OPTIONS, D, draw, model_of
 
 from pegasos import Pegasos, PegasosClassifier, PegasosRegressor
 
@@ -31,26 +34,57 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "norma": {"step": "norma", "k": 2},
     "constant": {"step": 0.3, "start": "random"},
     "average": {"output": "average", "k": 4},
+    "average, projected": {"output": "average", "projection": True, "step": 0.7},
+    "tail": {"output": "tail", "tail": 0.3},
+    "random": {"output": "random", "k": 2},
+    "best": {"output": "best", "attempts": 5},
+    "best, projected": {"output": "best", "projection": True, "k": 3, "sampling": "iid"},
     "on loss": {"advance": "on_loss"},
 }
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-@pytest.mark.parametrize("bias", ["regularized", "none"])
+@pytest.mark.parametrize("bias", ["regularized", "none", "free"])
 @pytest.mark.parametrize("weights", ["equal", "with zeros"])
 def test_the_steps_are_those_of_the_native_code(variant: str, bias: str, weights: str) -> None:
-    s = some_weights(weights, len(Y))
+    s, solver = some_weights(weights, len(Y)), Pegasos(T=300, **VARIANTS[variant])
+    if bias == "free":
+        solver.projection = False
     own, built_in = (
-        model(loss=loss, bias=bias, solver=Pegasos(T=300, **VARIANTS[variant])).fit(X, Y, sample_weight=s)
-        for loss in (CertifiedHinge(), "hinge")
+        model(loss=loss, bias=bias, solver=solver).fit(X, Y, sample_weight=s) for loss in (CertifiedHinge(), "hinge")
     )
     np.testing.assert_allclose(own.coef_, built_in.coef_, rtol=1e-9, atol=1e-11)
     np.testing.assert_allclose(own.intercept_, built_in.intercept_, rtol=1e-9, atol=1e-11)
     assert own.objective_ == pytest.approx(built_in.objective_, rel=1e-9)
     assert own.n_steps_ == built_in.n_steps_
     assert own.n_iter_ == built_in.n_iter_
+    assert own.dual_objective_ >= built_in.dual_objective_ - 1e-11  # it tries a second dual point
     best = model(bias=bias, tol=1e-9).fit(X, Y, sample_weight=s).objective_
     assert own.gap_ >= own.objective_ - best - 1e-9
+
+
+@pytest.mark.parametrize("bias", ["regularized", "none", "free"])
+@pytest.mark.parametrize("output", OPTIONS["output"])
+def test_it_equals_the_twin_in_numpy(bias: str, output: str) -> None:
+    """Every option of Pegasos, drawn at random, with a warm start."""
+    rng = np.random.default_rng([len(bias), len(output)])
+    for seed in range(8):
+        c = draw(rng, bias=bias, output=output)
+        A, y = make_problem(40, D, seed, density=0.8)
+        given, s = DATA[c["kind"]](A), some_weights(c["weights"], 40)
+        A = A.astype(given.dtype).astype(np.float64)
+        own = model_of(c, 41, seed, warm_start=True, loss=CertifiedHinge())
+        twin = Twin(own, D)
+        for T in (41, 17):
+            own.set_params(solver__T=T).fit(given, y, sample_weight=s)
+            w = twin.fit(A, y, s).output(A, y, s)
+            f, dual, b = twin.certificate(A, y, s, w)
+            w, b = (w[:D], w[D]) if bias == "regularized" else (w, b)
+            np.testing.assert_allclose(own.coef_[0], w, rtol=1e-9, atol=1e-10)
+            np.testing.assert_allclose(own.intercept_[0], b, rtol=1e-9, atol=1e-9)
+            assert own.objective_ == pytest.approx(f, rel=1e-10)
+            assert dual - 1e-10 <= own.dual_objective_ <= own.objective_
+            assert own.n_steps_ == twin.t
 
 
 @pytest.mark.parametrize("kind", DATA)
@@ -146,6 +180,116 @@ def test_what_it_raises_reaches_the_user_and_nothing_is_lost() -> None:
     assert not failing.converged_
 
 
+class FailingProof(CertifiedHuber):
+    """Fails in certificates, once some steps have been taken."""
+
+    def __init__(self, method: str) -> None:
+        self.method, self.steps = method, 0
+
+    def slope(self, scores, y):
+        self.steps += len(scores) == 1
+        return super().slope(scores, y)
+
+    def value(self, scores, y):
+        return self.unless_it_fails("value", super().value(scores, y))
+
+    def conjugate(self, a, y):
+        return self.unless_it_fails("conjugate", super().conjugate(a, y))
+
+    def unless_it_fails(self, method, found):
+        if method == self.method and self.steps > 150:
+            raise RuntimeError("a fault of mine")
+        return found
+
+
+@pytest.mark.parametrize(("method", "output"), [("value", "last"), ("conjugate", "average"), ("value", "best")])
+def test_what_it_raises_in_a_certificate_loses_nothing_either(method: str, output: str) -> None:
+    loss, T = FailingProof(method), 400 if output == "best" else None
+    failing = PegasosRegressor(lam=1e-3, tol=1e-9, loss=loss, solver=Pegasos(output=output, T=T), random_state=0)
+    with pytest.raises(RuntimeError, match="a fault of mine"):
+        failing.fit(X, NUMBERS)
+    assert failing.n_steps_ == loss.steps > 150
+    assert np.isfinite(failing.coef_).all()
+    assert failing.coef_.any()
+    assert not failing.converged_
+
+
+class Keeping(Huber):
+    """Looks at what it was given before, as one that caches does, and tries to change what it is given."""
+
+    def __init__(self) -> None:
+        self.seen: list[tuple[Any, Any, Any]] = []
+
+    def slope(self, scores, y):
+        for given in (scores, y):
+            with pytest.raises(ValueError, match="read-only"):
+                given[:] = 0.0
+        self.seen.append((scores, scores.copy(), y))
+        return scores - y if np.abs(scores - y).max() < 1 else super().slope(scores, y)
+
+
+def test_it_may_keep_what_it_is_given() -> None:
+    loss = Keeping()
+    PegasosRegressor(loss=loss, solver=Pegasos(T=30, k=4), random_state=0).fit(X, NUMBERS)
+    assert all(np.array_equal(kept, then) for kept, then, _ in loss.seen)
+    assert all(np.isin(y, NUMBERS - NUMBERS.mean()).all() or np.isin(y, NUMBERS).all() for *_, y in loss.seen[1:])
+
+
+class Listed(Huber):
+    """Slopes in other shapes than an array of float64."""
+
+    def __init__(self, kind: Any) -> None:
+        self.kind = kind
+
+    def slope(self, scores, y):
+        return self.kind(super().slope(scores, y))
+
+
+def test_slopes_may_be_a_list_or_whole_numbers_and_must_be_finite() -> None:
+    fits = [
+        PegasosRegressor(loss=loss, solver=Pegasos(T=50, k=3), random_state=0).fit(X, NUMBERS)
+        for loss in (Huber(), Listed(list))
+    ]
+    np.testing.assert_array_equal(fits[0].coef_, fits[1].coef_)
+
+    class Late(Huber):
+        calls = 0
+
+        def slope(self, scores, y):
+            self.calls += 1
+            found = super().slope(scores, y)
+            return np.where(np.arange(len(y)) == 1, self.bad, found) if self.calls == 9 else found
+
+    for Late.bad in (np.nan, np.inf, -np.inf):
+        late = PegasosRegressor(loss=Late(), solver=Pegasos(T=50, k=3), random_state=0)
+        with pytest.raises(ValueError, match=r"Late.slope is -?(nan|inf) at .* for y = "):
+            late.fit(X, NUMBERS)
+        assert late.n_steps_ == 7
+        assert np.isfinite(late.coef_).all()
+
+
+def test_a_free_bias_is_the_best_one() -> None:
+    """Also where targets are far from zero; and the bound holds."""
+    free = PegasosRegressor(lam=0.01, loss=CertifiedHuber(), bias="free", random_state=0).fit(X, NUMBERS + 1e3)
+    assert free.converged_
+    scores = X @ free.coef_
+    values = [Huber().value(scores + free.intercept_ + off, NUMBERS + 1e3).mean() for off in (-1e-3, 0.0, 1e-3)]
+    assert values[1] == min(values)
+    assert free.objective_ == pytest.approx(0.005 * free.coef_ @ free.coef_ + values[1], rel=1e-9)
+    longer = PegasosRegressor(lam=0.01, loss=CertifiedHuber(), bias="free", random_state=0, solver=Pegasos(T=40_000))
+    assert free.gap_ >= free.objective_ - longer.fit(X, NUMBERS + 1e3).objective_ - 1e-9
+    assert free.dual_objective_ <= longer.objective_
+
+
+def test_a_free_bias_that_nothing_holds_is_no_proof() -> None:
+    """All rows of positive weight are of one class: the hinge falls to zero, and stays there, as b grows."""
+    s = np.where(Y > 0, 1.0, 0.0)
+    with pytest.warns(UserWarning, match="only 1 class"):
+        own = model(loss=CertifiedHinge(), bias="free", solver=Pegasos(T=50)).fit(X, Y, sample_weight=s)
+    assert 0 <= own.gap_ - own.objective_ <= 2 * own._rounding < 1e-12  # nothing but f >= 0 is known
+    assert np.isfinite(own.intercept_).all()
+
+
 def test_ctrl_c_keeps_what_was_learned() -> None:
     endless = PegasosRegressor(loss=Huber(), max_epochs=1e9)
     timer = threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT))
@@ -158,6 +302,17 @@ def test_ctrl_c_keeps_what_was_learned() -> None:
 
 def test_max_time_stops_it() -> None:
     timed = PegasosRegressor(loss=Huber(), max_epochs=1e9, max_time=0.2).fit(X, NUMBERS)
+    assert timed.n_steps_ > 0
+    assert np.isfinite(timed.objective_)
+
+
+def test_a_slow_loss_has_its_step_before_time_is_up() -> None:
+    class Slow(Huber):
+        def slope(self, scores, y):
+            time.sleep(0.2)
+            return super().slope(scores, y)
+
+    timed = PegasosRegressor(loss=Slow(), max_epochs=1e9, max_time=0.3).fit(X, NUMBERS)
     assert timed.n_steps_ > 0
     assert np.isfinite(timed.objective_)
 

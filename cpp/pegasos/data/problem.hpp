@@ -110,6 +110,9 @@ class Watch {
   // Whether work of so many seconds fits into the time left and half of the time given, or takes no more than 50 ms.
   bool affords(double work) const { return work <= std::max(0.05, given() / 2) + std::max(0.0, limit_ - seconds()); }
 
+  // What is outside has failed: work ends as if somebody had asked for it.
+  void interrupt() { interrupted_ = true; }
+
   // A certificate asked for after time ran out is still worth its pass, an interrupt is not.
   void forgive_time() {
     out_of_time_ = false;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -28,6 +29,7 @@ struct PegasosOptions {
   double tail = 0;                  // average the last part of the steps: 1 for all, 0 for the last iterate alone
   std::vector<int64_t> tries = {};  // evaluate the objective at these steps and return the best; ascending
   int64_t sample = 0;               // rows for that evaluation; 0: all
+  double known = std::numeric_limits<double>::infinity();  // a value that f is known to reach, such as f(0)
 };
 
 struct PegasosState {

@@ -11,6 +11,13 @@
 
 namespace pegasos {
 
+// Row number n of a sample.
+template <class Rows>
+int64_t drawn_row(const Problem<Rows>& p, const Stream& draws, int64_t n) {
+  const auto drawn = int64_t(draws.below(uint64_t(n), uint64_t(p.m())));
+  return p.listed.empty() ? drawn : p.listed[size_t(drawn)];
+}
+
 // Of so many rows, drawn at random; with a free bias w ends in b, one number or one a class. Nothing when interrupted.
 template <class Rows, AnyLoss L>
 std::optional<double> sampled_objective(const Problem<Rows>& p, const L& loss, std::span<const double> w, int64_t count,
@@ -19,8 +26,7 @@ std::optional<double> sampled_objective(const Problem<Rows>& p, const L& loss, s
   Block<std::remove_cvref_t<decltype(blocks)>> score(blocks);
   double sum = 0;
   for (int64_t n = 0; n < count; ++n) {
-    const auto drawn = int64_t(draws.below(uint64_t(n), uint64_t(p.m())));
-    const int64_t i = p.listed.empty() ? drawn : p.listed[size_t(drawn)];
+    const int64_t i = drawn_row(p, draws, n);
     const auto row = p.rows[i];
     block_dot(blocks, row, w.data(), score.data());
     if (p.free_bias)

@@ -16,13 +16,12 @@
 #include "pegasos/linalg/scaled_vector.hpp"
 #include "pegasos/pegasos/average.hpp"
 #include "pegasos/pegasos/options.hpp"
-#include "pegasos/pegasos/sampled_objective.hpp"
-#include "pegasos/proof/best_bias.hpp"
-#include "pegasos/proof/certificate.hpp"
+#include "pegasos/pegasos/oracle.hpp"
 
 namespace pegasos {
 
-template <class Rows, AnyLoss L>
+// L: a loss of the core, or one that answers from outside (loss/own.hpp).
+template <class Rows, class L>
 class PegasosSolver {
   using Blocks = std::remove_cvref_t<decltype(blocks_of(std::declval<const L&>()))>;
 
@@ -30,19 +29,18 @@ class PegasosSolver {
   PegasosSolver(const Problem<Rows>& problem, const L& loss, const PegasosOptions& options, PegasosState& state,
                 Team& team, Watch& watch)
       : p_(problem),
-        loss_(loss),
         o_(options),
         state_(state),
-        team_(team),
         watch_(watch),
+        oracle_(problem, loss, team, watch),
         w_(state.v),
         average_(state.B, state.C, state.averaged),
         picks_(Sampler(options.sampling, options.seed, {problem.m(), problem.listed, problem.s}, options.k),
                first_pick()),
         blocks_(blocks_of(loss)),
-        batch_(size_t(options.k * width())),
-        score_(blocks_),
-        slope_(blocks_),
+        batch_(size_t(options.k)),
+        slopes_(size_t(options.k * width())),
+        reached_(options.known),
         b_(size_t(width()), state.b) {
     w_.set_c(state.c);
     if (is_joint<L> && p_.free_bias) std::copy(state.out.end() - width(), state.out.end(), b_.begin());
@@ -89,12 +87,11 @@ class PegasosSolver {
     int64_t rows_left = p_.m();
     for (int64_t t = state_.t + 1; t <= last; ++t) {
       const int64_t k = o_.one_pass ? std::min(o_.k, rows_left) : o_.k;
-      if (!look_at_batch(rows, k)) return false;
+      if (!look_at_batch(rows, k) || !ask_for_slopes(k)) return false;
       if (o_.tail > 0 && o_.tail < 1 && t == average_from) average_.restart();
       if (o_.tail > 0 && t >= average_from) average_.count_iterate(w_.c());
-      if (o_.batch_bias) balance_batch(k);
-      const auto end = batch_.begin() + k * width();
-      const bool loss = std::any_of(batch_.begin(), end, [](const Hit& hit) { return hit.slope != 0; });
+      const auto end = slopes_.begin() + k * width();
+      const bool loss = std::any_of(slopes_.begin(), end, [](double slope) { return slope != 0; });
       if (loss) ++state_.hits;
       if (loss || !o_.on_loss) move(rows, o_.on_loss ? state_.hits : t, k);
       state_.t = t;
@@ -104,23 +101,33 @@ class PegasosSolver {
     return true;
   }
 
-  // The slopes of the whole batch with w_t, before anything moves.
+  // The scores of the whole batch with w_t, before anything moves.
   bool look_at_batch(const auto& rows, int64_t k) {
-    const double m = double(p_.m());
     for (int64_t j = 0; j < k; ++j) {
-      const int64_t i = picks_.next();
+      const int64_t i = batch_[size_t(j)] = picks_.next();
       rows.prefetch(picks_.fetch());
       const auto row = rows[i];
-      const auto y = label<L>(p_, i);
-      block_dot(blocks_, row, state_.v.data(), score_.data());
-      for (int64_t c = 0; c < width(); ++c) score_[c] = w_.c() * score_[c] + (o_.batch_bias ? 0 : b_[size_t(c)]);
-      // i.i.d. draws follow the weights; the other orders see each row once an epoch and weigh its slope.
-      const double share = o_.sampling == Sampling::iid || p_.s.empty() ? 1.0 : p_.s[size_t(i)] * m / p_.total;
-      blocks_.slope(score_.data(), y, slope_.data());
-      for (int64_t c = 0; c < width(); ++c) batch_[size_t(j * width() + c)] = {i, slope_[c] * share};
-      if (o_.batch_bias) scored_.push_back({score_[0], double(y), share});
+      double* const score = slopes_.data() + j * width();
+      block_dot(blocks_, row, state_.v.data(), score);
+      for (int64_t c = 0; c < width(); ++c) score[c] = w_.c() * score[c] + (o_.batch_bias ? 0 : b_[size_t(c)]);
       if (!watch_.go_on(row.size() * width())) return false;
     }
+    return true;
+  }
+
+  // Slopes in the place of scores. i.i.d. draws follow the weights; the other orders see each row once an epoch and
+  // weigh its slope.
+  bool ask_for_slopes(int64_t k) {
+    const bool weighs = o_.sampling != Sampling::iid && !p_.s.empty();
+    const auto share = [&](int64_t i) { return weighs ? p_.s[size_t(i)] * double(p_.m()) / p_.total : 1.0; };
+    const std::span<const int64_t> rows(batch_.data(), size_t(k));
+    const std::span<double> numbers(slopes_.data(), size_t(k * width()));
+    if (o_.batch_bias) {
+      b_[0] = oracle_.balanced_slopes(rows, numbers, share);
+      return true;
+    }
+    if (!oracle_.slopes(rows, numbers)) return false;
+    for (int64_t j = 0; weighs && j < k * width(); ++j) numbers[size_t(j)] *= share(rows[size_t(j / width())]);
     return true;
   }
 
@@ -140,8 +147,9 @@ class PegasosSolver {
     const bool steps_b = p_.free_bias && !o_.batch_bias && !o_.fixed_bias;
     const double eta_b = steps_b ? 1 / (double(k) * std::sqrt(double(t))) : 0;
     for (int64_t j = 0; j < k * width(); ++j) {
-      const auto [i, slope] = batch_[size_t(j)];
+      const double slope = slopes_[size_t(j)];
       if (slope == 0) continue;
+      const int64_t i = batch_[size_t(j / width())];
       const auto row = class_row(blocks_, rows[i], j % width());
       const double a = -eta / double(k) * slope;
       const double step = o_.radius > 0 ? w_.add(row, a, w_.dot(row)) : w_.add(row, a);
@@ -164,28 +172,6 @@ class PegasosSolver {
     if (factor == 1) return;
     for (double& count : state_.counts) count *= factor;
     if (average_.on()) average_.rescaled(factor);
-  }
-
-  // Slopes at the b that suits the batch best. There they can be chosen to sum to zero: the row at the kink takes the
-  // fraction of its slope that is missing.
-  void balance_batch(int64_t k) {
-    if constexpr (PiecewiseLinear<L>) {
-      const double b = b_[0] = best_bias(loss_, scored_, 0.0);
-      double sum = 0;
-      for (int64_t j = 0; j < k; ++j) {
-        const auto& [score, y, share] = scored_[size_t(j)];
-        sum += batch_[size_t(j)].slope = loss_.slope(score + b, y) * share;
-      }
-      for (int64_t j = 0; j < k && sum != 0; ++j) {
-        const auto& [score, y, share] = scored_[size_t(j)];
-        if (std::abs(y - score - b) > 1e-12 * (1 + std::abs(b))) continue;
-        double& slope = batch_[size_t(j)].slope;
-        const double balanced = std::clamp(slope - sum, std::min(0.0, -y) * share, std::max(0.0, -y) * share);
-        sum += balanced - slope;
-        slope = balanced;
-      }
-    }
-    scored_.clear();
   }
 
   // Certificates cost about an epoch each. The gap of Pegasos falls like 1/t, which tells when the next one pays off;
@@ -235,9 +221,7 @@ class PegasosSolver {
     while (next_try_ < o_.tries.size() && o_.tries[next_try_] == state_.t) ++next_try_;
     std::vector<double> w(state_.v.size());
     write_last(w);
-    const auto value = o_.sample > 0
-                           ? sampled_objective(p_, loss_, w, o_.sample, Stream(o_.seed).split(1ULL << 62), watch_)
-                           : objective(p_, loss_, w, team_, watch_);
+    const auto value = oracle_.value(w, o_.sample, Stream(o_.seed).split(1ULL << 62));
     if (!value) return false;
     if (*value < best_value_) {
       best_value_ = *value;
@@ -249,41 +233,33 @@ class PegasosSolver {
   // alpha_i = min(1, m c_i / (t k)) for the hinge; any coefficient of w, read as a dual variable, for every loss.
   void certify_now(PegasosFit& fit) {
     write_output();
-    const double unit = w_.c() * p_.lam * p_.total;
-    auto dual = [&](int64_t i, double* a) {
-      for (int64_t c = 0; c < width(); ++c) a[c] = unit * state_.counts[size_t(i * width() + c)] / p_.weight(i);
-      blocks_.feasible(a, label<L>(p_, i));
-    };
-    const auto found = certify(p_, loss_, state_.out, dual, team_, watch_);
+    const auto found = oracle_.certificate(state_.out, state_.counts, w_.c() * p_.lam * p_.total);
     if (!found) return;
     if (p_.free_bias && !is_joint<L>) state_.out.back() = found->bias;
-    // Every dual value bounds f(w*) from below: keep the best.
+    // Every dual value bounds f(w*) from below: keep the best. One above what f reaches proves nothing.
     const auto [above, below] = found->rounding;
     const double bound = found->dual - below;
-    if (bound > bound_ && bound <= found->objective + above) bound_ = bound, below_ = below;
-    fit.rounding = above + below_;
-    fit.history.push_back({watch_.seconds(), state_.t, found->objective, bound_ - above});
-    fit.converged = found->objective + above - bound_ <= o_.tol;
+    reached_ = std::min(reached_, found->objective + above);
+    if (bound > bound_ && bound <= reached_) bound_ = bound, below_ = below;
+    const bool proves = !std::isnan(found->dual);  // the loss has a conjugate
+    fit.rounding = proves ? above + below_ : 0;
+    fit.history.push_back({watch_.seconds(), state_.t, found->objective, proves ? bound_ - above : found->dual});
+    fit.converged = proves && found->objective + above - bound_ <= o_.tol;
   }
 
   const Problem<Rows>& p_;
-  const L& loss_;
   const PegasosOptions& o_;
   PegasosState& state_;
-  Team& team_;
   Watch& watch_;
+  Oracle<Rows, L> oracle_;
   ScaledVector w_;
   Average average_;
   Picks picks_;
-  struct Hit {
-    int64_t i;
-    double slope;
-  };
   const Blocks blocks_;
-  std::vector<Hit> batch_;  // of a row, one for each class
-  Block<Blocks> score_, slope_;
+  std::vector<int64_t> batch_;  // the rows of a step
+  std::vector<double> slopes_;  // theirs, one for each class; before they are known, their scores
+  double reached_;              // the lowest value of f that is known to be reached
   std::vector<double> b_;       // free bias, one number or one a class; where it is none, zero
-  std::vector<Scored> scored_;  // of the batch, with batch_bias
   std::vector<double> best_;
   double best_value_ = std::numeric_limits<double>::infinity();
   double bound_ = 0, below_ = 0;  // the best one, no loss is negative; by which rounding has lowered it

@@ -22,7 +22,8 @@ class Loss:
     convex in the score and not negative. Before the first step it is tried at a few hundred points, and an error shows
     one at which `slope` is not a sub-gradient of `value`.
 
-    Such a loss is trained by `Pegasos`, which calls it once for each step: the larger k, the less the calls matter.
+    Such a loss is trained by `Pegasos`, whose native code asks for the slopes of each batch: one call a step, so the
+    larger k, the less the calls matter. Every option works but ``bias="batch"`` and ``"search"``, the hinge's own.
 
     Attributes
     ----------
@@ -77,6 +78,12 @@ def spec_of_own(loss: Loss) -> LossSpec:
     )
 
 
+def frozen(x: Floats) -> Floats:
+    """The array itself; nobody can write to it any more."""
+    x.flags.writeable = False
+    return x
+
+
 def call(loss: Loss, method: str, x: Floats, y: Floats) -> Floats:
     """value, slope or conjugate of rows, with the shape and type checked."""
     return asked(loss, method, x, y)[0]
@@ -84,19 +91,43 @@ def call(loss: Loss, method: str, x: Floats, y: Floats) -> Floats:
 
 def asked(loss: Loss, method: str, x: Floats, y: Floats) -> tuple[Floats, float]:
     """What a method returns, and the rounding of the type that it is in. It cannot write to what it is given."""
-    x, y = x.view(), y.view()
-    x.flags.writeable = y.flags.writeable = False
-    found = np.asarray(getattr(loss, method)(x, y))
+    x, y = frozen(x.view()), frozen(y.view())
+    found = _shaped(loss, method, x, y, getattr(loss, method)(x, y))
+    numbers = found.astype(np.float64)
+    refuse_bad_numbers(loss, method, x, y, numbers)
+    return numbers, float(np.finfo(found.dtype).eps) if found.dtype.kind == "f" else 0.0
+
+
+def slopes_of(loss: Loss, scores: Floats, y: Floats) -> Floats:
+    """The slopes of a batch, of arrays that nobody can write to; whether they are finite is left to the caller."""
+    found = loss.slope(scores, y)
+    if type(found) is np.ndarray and found.dtype == np.float64 and found.shape == scores.shape:
+        return found
+    return _shaped(loss, "slope", scores, y, found).astype(np.float64)
+
+
+def unchecked(loss: Loss, method: str, x: Floats, y: Floats) -> Floats:
+    """Like `call`, far away from any score that rows have: numbers may overflow there."""
+    x, y = frozen(x.view()), frozen(y.view())
+    with np.errstate(all="ignore"):
+        return _shaped(loss, method, x, y, getattr(loss, method)(x, y)).astype(np.float64)
+
+
+def _shaped(loss: Loss, method: str, x: Floats, y: Floats, returned: Any) -> NDArray[Any]:
+    found = np.asarray(returned)
     if found.shape != x.shape or found.dtype.kind not in "fiub":
         raise ValueError(
             f"{type(loss).__name__}.{method} must return one number for each of the {len(x)} rows it is given, got "
             f"{found.dtype} of shape {found.shape}."
         )
-    numbers = found.astype(np.float64)
+    return found
+
+
+def refuse_bad_numbers(loss: Loss, method: str, x: Floats, y: Floats, numbers: Floats) -> None:
+    """Raise ValueError with the first row whose number is none, or infinite where that has no meaning."""
     if np.isnan(numbers).any() or (method != "conjugate" and np.isinf(numbers).any()):
         i = int(np.flatnonzero(~np.isfinite(numbers))[0])
         raise ValueError(f"{type(loss).__name__}.{method} is {numbers[i]} at {x[i]:.6g} for y = {y[i]:.6g}.")
-    return numbers, float(np.finfo(found.dtype).eps) if found.dtype.kind == "f" else 0.0
 
 
 def check_loss(loss: Loss, labels: Floats) -> None:

@@ -218,7 +218,7 @@ class Problem:
             listed=self.weights.listed,
             total=self.weights.total,
             lam=self.lam,
-            loss=self.loss.name,
+            loss=self.loss.name if self.loss.has_native_twin else "own",
             parameter=self.loss.number,
             classes=self.loss.width if self.loss.joint else 0,
             costs=self.loss.parameters.get("costs"),

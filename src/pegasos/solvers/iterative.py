@@ -41,10 +41,9 @@ def certified(problem: Problem, w: Floats) -> Certified:
             u = problem.combine((problem.shares() * a.T).T) / problem.lam
             bound = -float(problem.shares() @ loss.conjugate(a, problem.targets())) - problem.lam / 2 * float(u @ u)
         return Certified(w, a, problem.objective(w), bound)
-    if not loss.has_native_twin:
-        no_other = None if loss.conjugate is None else np.zeros(len(a))
-        return Certified(w, a, *Certifier(problem).certify(w, no_other))
-    objective, dual, bias, above, below = problem.native().prove(w, np.ascontiguousarray(a).ravel())
+    duals = np.ascontiguousarray(a).ravel()
+    proof = problem.native().prove(w, duals) if loss.has_native_twin else Certifier(problem).certify(w, duals)
+    objective, dual, bias, above, below = proof
     if problem.free_bias and not loss.joint:
         w[-1] = bias
     return Certified(w, a, objective, dual - below, above, below)
@@ -67,8 +66,8 @@ class IterativeSolver(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
             raise ValueError(f"bias={problem.bias!r} is for Pegasos; use bias='regularized', 'free' or 'none'.")
         if problem.loss.own is not None:
             check_loss(problem.loss.own, problem.numbers())
-        if problem.free_bias and (problem.loss.own is not None or not hasattr(problem.data, "native")):
-            raise ValueError("bias='free' needs a built-in loss and rows in memory; use bias='regularized'.")
+        if problem.free_bias and not hasattr(problem.data, "native"):
+            raise ValueError("bias='free' needs rows in memory; use bias='regularized'.")
 
     def iterates(self, problem: Problem, w: Floats, seed: int) -> Iterator[Floats]:
         """Yield w after each pass over the rows; the array may be the same one each time. It ends when it likes."""

@@ -9,11 +9,12 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from .. import _core, words
+from ..losses.own import check_loss
 from ..problem.problem import Floats, Problem
 from ..rules import Flag, Integer, Number, OneOf, OrNone, Rule, StartVector, StepSize, check
 from .base import Fit, Resume, Run
 from .bias_search import search_bias
-from .own import OwnPegasos, check_own
+from .own import Answers
 from .pegasos_options import late_of, late_start, native_options
 
 
@@ -126,8 +127,8 @@ class Pegasos(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type 
     def check(self, problem: Problem, run: Run) -> None:
         """Refuse what cannot work, before anything runs."""
         check(self._rules, self)
-        if not problem.loss.has_native_twin:
-            check_own(self, problem)
+        if problem.loss.own is not None:
+            check_loss(problem.loss.own, problem.numbers())
         if self.k > problem.m and not run.one_pass:
             raise ValueError(
                 f"k = {self.k} rows per step, but there are only {problem.m} rows"
@@ -151,7 +152,8 @@ class Pegasos(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type 
             raise ValueError(
                 f"projection=True bounds w with its bias inside; with bias={problem.bias!r} set it to False."
             )
-        if problem.bias in ("batch", "search") and problem.loss.name != "hinge":
+        is_hinge = problem.loss.name == "hinge" and problem.loss.has_native_twin
+        if problem.bias in ("batch", "search") and not is_hinge:
             raise ValueError(f"bias={problem.bias!r} is for the hinge; with loss={problem.loss} use bias='free'.")
         if problem.bias == "batch" and self.k == 1:
             raise ValueError(
@@ -167,9 +169,6 @@ class Pegasos(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type 
 
     def solve(self, problem: Problem, run: Run, start: Resume, seed: int) -> Fit:
         """Minimise; `start.steps` steps have been taken already."""
-        if not problem.loss.has_native_twin:
-            options = native_options(self, problem, run, start, seed)
-            return OwnPegasos(self, problem, run, start, seed, options).run()
         if problem.bias == "search" and not run.one_pass:
             zero = Resume(np.zeros(problem.dim))
             at_bias = lambda run, b: self._run(problem, run, zero, seed, b)  # noqa: E731  # used once, below
@@ -183,7 +182,8 @@ class Pegasos(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type 
         if b is not None:
             state["b"], options.fixed_bias = b, True
         w: Floats = state["out"]
-        found = _core.pegasos_fit(problem.native(), options, state, run.threads, run.watch(w.copy))
+        own = None if problem.loss.has_native_twin else Answers(problem, options.k)
+        found = _core.pegasos_fit(problem.native(), options, state, run.threads, run.watch(w.copy), own)
         visits = (state["t"] - start.steps) * self.k
         return Fit(
             w=w,

@@ -34,6 +34,9 @@ def native_options(solver: Pegasos, problem: Problem, run: Run, start: Resume, s
     o.set_sampling(solver.sampling)
     o.steps = min(t + int(steps), _MOST_STEPS)
     o.tol, o.to_the_end, o.one_pass = run.tol * problem.at_zero, solver.T is not None, run.one_pass
+    if not problem.loss.has_native_twin:
+        o.known = problem.zero_value  # a wrong conjugate must not prove more than that
+        o.to_the_end = o.to_the_end or problem.loss.conjugate is None  # nothing is proven on the way
     o.set_step(*schedule(solver), late_of(solver, problem, run, start))
     if solver.projection:
         o.radius = math.sqrt(problem.zero_value / problem.lam)  # lam ||w*||^2 <= f(0)
