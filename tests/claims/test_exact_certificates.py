@@ -51,8 +51,9 @@ def test_twice_the_digits_are_as_exact_as_they_say(loss: str, bias: str) -> None
     assert bias == "free" or sharp > 6  # what the plain one cannot do
 
 
+@pytest.mark.parametrize("bias", ["none", "free"])
 @pytest.mark.parametrize("name", ["hinge", "huber"])
-def test_the_rounding_of_own_losses_is_counted(name: str) -> None:
+def test_the_rounding_of_own_losses_is_counted(name: str, bias: str) -> None:
     """The gap covers all that is known to be reached, and no bound is above it, where half of the digits cancel."""
     wrong = []
     for seed in range(40):
@@ -61,14 +62,14 @@ def test_the_rounding_of_own_losses_is_counted(name: str) -> None:
         X = offset + 1e-5 * rng.choice([-1.0, 1.0], size=(24, 2))
         y, s = np.repeat([1.0, -1.0], 12), np.ones(24)
         kind, loss = (PegasosClassifier, CertifiedHinge()) if name == "hinge" else (PegasosRegressor, CertifiedHuber())
-        model = kind(lam=lam, loss=loss, bias="none", tol=1e-6, solver=Pegasos(k=24, T=3), random_state=0).fit(X, y)
-        f = rational.objective(X, y, s, lam, name, model.coef_)
+        model = kind(lam=lam, loss=loss, bias=bias, tol=1e-6, solver=Pegasos(k=24, T=3), random_state=0).fit(X, y)
+        f = rational.objective(X, y, s, lam, name, model.coef_, float(np.ravel(model.intercept_)[0]))
         known = [f, rational.objective(X, y, s, lam, name, np.zeros(2))]
         if name == "hinge":
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # rounding alone may be above tol
-                best = PegasosClassifier(lam=lam, bias="none", tol=1e-9, random_state=0).fit(X, y)
-            known.append(rational.objective(X, y, s, lam, name, best.coef_))
+                best = PegasosClassifier(lam=lam, bias=bias, tol=1e-9, random_state=0).fit(X, y)
+            known.append(rational.objective(X, y, s, lam, name, best.coef_, float(best.intercept_[0])))
         assert model.gap_ == model.objective_ - model.dual_objective_
         if f - min(known) > Fraction(float(model.gap_)) or model.dual_objective_ > min(known):
             wrong.append((seed, float(f - min(known)), model.gap_, float(model.dual_objective_ - min(known))))

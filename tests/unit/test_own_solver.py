@@ -48,14 +48,16 @@ def test_its_certificate_is_that_of_the_model() -> None:
     assert model.objective_ == pytest.approx(f, rel=1e-12)
 
 
-def test_numbers_and_losses_of_ones_own() -> None:
+@pytest.mark.parametrize("bias", ["regularized", "free"])
+def test_numbers_and_losses_of_ones_own(bias: str) -> None:
     y = X @ np.arange(6.0) + 1
     for loss in ("squared_epsilon_insensitive", CertifiedHuber()):
-        model = PegasosRegressor(lam=0.1, loss=loss, solver=GradientDescent(momentum=True))
+        given = {"lam": 0.1, "loss": loss, "bias": bias}
+        model = PegasosRegressor(**given, solver=GradientDescent(momentum=True))
         if loss != "squared_epsilon_insensitive":
             loss.smoothness = 1.0
         assert model.fit(X, y).converged_
-        auto = PegasosRegressor(lam=0.1, loss=loss, tol=1e-4, solver="auto", max_epochs=3000, random_state=0).fit(X, y)
+        auto = PegasosRegressor(**given, tol=1e-4, solver="auto", max_epochs=3000, random_state=0).fit(X, y)
         assert abs(model.objective_ - auto.objective_) <= model.gap_ + auto.gap_
 
 
