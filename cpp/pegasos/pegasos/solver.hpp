@@ -106,6 +106,7 @@ class PegasosSolver {
     for (int64_t j = 0; j < k; ++j) {
       const int64_t i = batch_[size_t(j)] = picks_.next();
       rows.prefetch(picks_.fetch());
+      p_.y.prefetch(i);  // it is needed only after the scores: in a random order that would be a wait
       const auto row = rows[i];
       double* const score = slopes_.data() + j * width();
       block_dot(blocks_, row, state_.v.data(), score);
