@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 import warnings
-from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -81,9 +80,8 @@ class Model(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         self, problem: Problem, names: list[str], solver: Solver, run: Run, starts: list[Resume], told: Told
     ) -> list[Fit]:
         """One fit, or one for each named class against the rest."""
-        jobs = [Job(problem, start) for start in starts]
-        if len(names) > 1:
-            jobs = [Job(replace(job.problem, positive=k), job.start) for k, job in enumerate(jobs)]
+        several = len(names) > 1
+        jobs = [Job(problem, start, k if several else None) for k, start in enumerate(starts)]
         progress = Progress(self, names, told, [start.w for start in starts])
         fits = self._solve_jobs(jobs, solver, run, _seed(self.random_state, solver), progress.report_of)
         progress.finish([fit.w for fit in fits])

@@ -20,8 +20,14 @@ class Job:
     zero.
     """
 
-    problem: Problem
+    stated: Problem
     start: Resume
+    positive: int | None = None  # another class than that of the problem as it is stated
+
+    @property
+    def problem(self) -> Problem:
+        """Made when it is asked for: one-vs-one has thousands, most of which are solved without, or not any more."""
+        return self.stated if self.positive is None else replace(self.stated, positive=self.positive)
 
 
 def _untold(_: int) -> Report | None:
@@ -87,7 +93,7 @@ def solve_many(
 
 def _finite(fits: list[Fit]) -> list[Fit]:
     """The fits, or an error: weights that have overflown are no model. What was there before stays."""
-    if all(np.isfinite(fit.w).all() for fit in fits) or any(fit.error is not None for fit in fits):
+    if any(fit.error is not None for fit in fits) or all(np.isfinite(fit.w).all() for fit in fits):
         return fits
     raise ValueError(
         "the weights have overflown: the steps of this solver are too long for rows of this size. Scale the features "
