@@ -10,6 +10,7 @@
 #include "pegasos/dual/auto.hpp"
 #include "pegasos/pegasos/solver.hpp"
 #include "pegasos/second_order/joint_system.hpp"
+#include "pegasos/second_order/quasi_newton.hpp"
 
 using namespace pegasos;
 
@@ -159,7 +160,7 @@ TEST(the_system_of_many_rows_is_solved) {
   Team team(2);
   Watch watch(0, std::numeric_limits<double>::infinity(), {});
   JointSystem system(p, classes, team, watch);
-  CHECK(system.build(rows, soft, ridge, classes, 0) && system.solve(gradient, change, {}));
+  CHECK(system.build(rows, soft, ridge, 0) && system.solve(gradient, change, {}));
   CHECK(system.products() > 1 && system.products() <= 9);  // a sample, and a good one
   std::vector<double> left(gradient), score(classes), bent(classes);
   for (size_t j = 0; j < left.size(); ++j) left[j] -= 0.01 * change[j];
@@ -172,33 +173,83 @@ TEST(the_system_of_many_rows_is_solved) {
   for (const double x : left) CHECK(std::abs(x) < 1e-2);
 }
 
-// By conjugate gradients, which end when what is left, as the ridge measures it, is small enough.
+// By conjugate gradients, where a matrix over all classes would be too large: they end when what is left, as the ridge
+// measures it, is small enough.
 TEST(a_rough_answer_is_as_good_as_asked) {
   Data<float> data = three_classes<float>(60, false);
   const auto p = data.on_csr(0.01);
-  const int64_t m = p.rows.size(), size = p.rows.dim() * classes;
+  const int64_t m = p.rows.size(), many = 1200, size = p.rows.dim() * many;
   std::vector<FreeRow> rows;
-  std::vector<double> soft(size_t(m * classes)), ridge(size_t(p.rows.dim()), 0.01), gradient(size_t(size), 1.0), change;
+  std::vector<double> soft(size_t(m * many)), ridge(size_t(p.rows.dim()), 0.01), gradient(size_t(size), 0.03), change;
   for (int64_t i = 0; i < m; ++i) {
     rows.push_back({i, 1.0});
-    for (int64_t c = 0; c < classes; ++c) soft[size_t(i * classes + c)] = (1 + double((i + c) % 5)) / double(m);
+    for (int64_t c = 0; c < many; ++c) soft[size_t(i * many + c)] = (1 + double((i + c) % 5)) / double(m);
   }
   Team team(1);
   Watch watch(0, std::numeric_limits<double>::infinity(), {});
   for (const double absolute : {1.0, 1e-6}) {
-    JointSystem system(p, classes, team, watch);
-    CHECK(system.build(rows, soft, ridge, 1e4, 1));  // so many free classes that a matrix would cost more
+    JointSystem system(p, many, team, watch);
+    CHECK(system.build(rows, soft, ridge, 1));
     CHECK(system.solve(gradient, change, {.part = 0, .absolute = absolute}));
-    std::vector<double> left(gradient), score(classes), bent(classes);
+    std::vector<double> left(gradient), score(many), bent(many);
     for (size_t j = 0; j < left.size(); ++j) left[j] -= 0.01 * change[j];
     for (int64_t i = 0; i < m; ++i) {
-      kernel::dot(p.rows[i], classes, change.data(), score.data());
+      kernel::dot(p.rows[i], many, change.data(), score.data());
       bend(system.soft_of(i), score.data(), bent.data());
       for (double& x : bent) x = -x;
-      kernel::axpy(p.rows[i], classes, bent.data(), left.data());
+      kernel::axpy(p.rows[i], many, bent.data(), left.data());
     }
     double square = 0;
     for (const double x : left) square += x * x / 0.01;
     CHECK(square <= 1.01 * absolute);
+  }
+}
+
+// Where every row is in the sample the matrix of a class is the block of that class on the diagonal of the whole one.
+TEST(class_matrices_are_the_blocks_of_the_whole) {
+  Data<float> data = three_classes<float>(30, false);
+  const auto p = data.on_csr(0.01);
+  const int64_t m = p.rows.size(), n = p.rows.dim();
+  std::vector<double> soft(size_t(m * classes)), ridge(size_t(n), 0.01), means(size_t(n), 1.0);
+  for (size_t at = 0; at < soft.size(); ++at) soft[at] = (at % 2 ? 0.2 : 0.3) / double(m);
+  Team team(2);
+  Watch watch(0, std::numeric_limits<double>::infinity(), {});
+  ClassMatrices matrices(p, classes, team, watch);
+  CHECK(matrices.possible() && matrices.build(soft, means, ridge));
+  std::vector<double> g(size_t(n * classes));
+  for (size_t j = 0; j < g.size(); ++j) g[j] = double(j % 7) - 3;
+  std::vector<double> found = g;
+  matrices.solve(found);
+  for (int64_t j = 0; j < n; ++j) {
+    double sum = 0;
+    for (int64_t c = 0; c < classes; ++c) sum += found[size_t(j * classes + c)];
+    CHECK(std::abs(sum) < 1e-9);
+  }
+  CHECK(inner(g, found) > 0);
+}
+
+TEST(quasi_newton_steps_reach_the_gap_and_have_the_same_bytes_for_any_number_of_threads) {
+  Data<float> data = three_classes<float>(3000, false);
+  const auto p = data.on_csr(1e-4);
+  using Rows = std::remove_cvref_t<decltype(p.rows)>;
+  std::vector<double> first;
+  for (const int threads : {1, 2, 3, 7}) {
+    Team team(threads);
+    Watch watch(0, std::numeric_limits<double>::infinity(), {});
+    Meter meter;
+    const Multinomial loss{classes};
+    NewtonPasses<Rows, Multinomial> passes(p, loss, 1.0, team, watch, meter);
+    CHECK(passes.prepare());
+    QuasiNewton<Rows, Multinomial> steps(p, passes, team, watch, meter);
+    std::vector<double> w(size_t(p.rows.dim() * classes)), a(size_t(p.rows.size() * classes));
+    const int taken = steps.run(w, a, 1e-9, 100);
+    CHECK(taken > 1 && taken <= 40);
+    const auto dual = [&](int64_t i, double* out) { std::copy_n(&a[size_t(i * classes)], classes, out); };
+    std::vector<double> kept(w.size());
+    const auto proof =
+        certify(p, loss, std::span<const double>(w), dual, team, watch, kept, [](int64_t, const double*) {});
+    CHECK(proof->objective - proof->dual < 2e-9);
+    if (threads == 1) first = w;
+    CHECK(w == first);
   }
 }

@@ -119,3 +119,19 @@ def test_a_polish_costs_no_more_than_it_may(loss: str) -> None:
 
 def test_the_count_does_not_depend_on_the_machine() -> None:
     assert work("digits", 1e-3, Auto(), n_jobs=1) == work("digits", 1e-3, Auto(), n_jobs=2)
+
+
+@every_bias
+@pytest.mark.parametrize("C", [1.0, 100.0, 1e4])
+@pytest.mark.parametrize("scaled", [False, True])
+def test_several_classes_at_once_take_few_passes(C: float, scaled: bool, bias: str) -> None:
+    """Steps with a matrix for each class: conjugate gradients on the diagonal took 220 and more."""
+    X, y = load_digits(return_X_y=True)
+    X = scale(X) if scaled else X
+    models = [
+        PegasosClassifier(loss="multinomial", lam=1 / (C * len(y)), bias=bias, random_state=0, n_jobs=n).fit(X, y)
+        for n in (1, 3)
+    ]
+    assert models[0].converged_
+    assert models[0].n_iter_ <= 90
+    np.testing.assert_array_equal(models[0].coef_, models[1].coef_)

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "pegasos/linalg/four.hpp"
 #include "pegasos/loss/simplex.hpp"
 
 namespace pegasos {
@@ -89,9 +90,20 @@ struct Multinomial {
   PEG_HD double chances(const double* s, double* p) const {
     double largest = s[0], sum = 0;
     for (int64_t r = 1; r < classes; ++r) largest = s[r] > largest ? s[r] : largest;
-    for (int64_t r = 0; r < classes; ++r) sum += p[r] = std::exp(s[r] - largest);
-    for (int64_t r = 0; r < classes; ++r) p[r] /= sum;
+    exponentials(s, largest, p);
+    for (int64_t r = 0; r < classes; ++r) sum += p[r];
+    const double inverse = 1 / sum;
+    for (int64_t r = 0; r < classes; ++r) p[r] *= inverse;
     return largest + std::log(sum);
+  }
+
+  // p_r = exp(s_r - shift). Four at a time where there are as many: half of the time of digits at C = 1e4 went into
+  // single ones.
+  PEG_HD void exponentials(const double* s, double shift, double* p) const {
+#ifndef __CUDA_ARCH__
+    if (classes >= 4) return four::exponentials_of(s, shift, classes, p);
+#endif
+    for (int64_t r = 0; r < classes; ++r) p[r] = std::exp(s[r] - shift);
   }
 
   // w + log w = z. The guess is within a few tenths.

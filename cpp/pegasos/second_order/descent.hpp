@@ -26,6 +26,7 @@
 #include "pegasos/run/prices.hpp"
 #include "pegasos/second_order/feature_matrix.hpp"
 #include "pegasos/second_order/precise_system.hpp"
+#include "pegasos/second_order/rarity.hpp"
 
 namespace pegasos {
 
@@ -235,7 +236,6 @@ class Descent {
     return true;
   }
 
-  // sum_j x_ij^2 / (their mean) of every row: large for rows with features that few others have.
   bool know_rarity() {
     if (!rarity_.empty()) return true;
     std::vector<double> mean(static_cast<size_t>(p_.rows.dim()));
@@ -246,14 +246,7 @@ class Descent {
     };
     if (!over_rows(p_, pass, 1, team_, watch_, [&](int64_t part) { sums_.clear(part); }, add)) return false;
     sums_.total(team_);
-    for (double& x : mean) x = x > 1e-290 ? 1 / x : 0;
-    std::vector<float> found(size_t(p_.rows.size()));
-    const auto look = [&](int64_t, int64_t i, const auto& row) {
-      found[size_t(i)] = float(std::min(1e30, row.weighted_square(mean.data())));
-    };
-    if (!over_rows(p_, pass, 1, team_, watch_, StartAtOnce{}, look)) return false;
-    rarity_ = std::move(found);
-    return true;
+    return rarity_of(p_, mean, team_, watch_, rarity_);
   }
 
   const Problem<Rows>& p_;

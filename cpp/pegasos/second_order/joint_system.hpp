@@ -36,22 +36,20 @@ class JointSystem {
   // Operations of one build and solve with so many free rows, and free classes in each. rounds: of conjugate gradients,
   // in those of the last rough answer; 0 if all digits are wanted.
   double cost(double rows, double classes, double rounds) const {
-    return by_gradients(rows, classes, rounds) ? rounds_of(rounds) * product(rows) : direct(rows, classes);
+    return has_matrix() ? direct(rows, classes) : rounds_of(rounds) * product(rows);
   }
 
   // What the last answer took beyond that, or less.
   double surprise() const { return surprise_; }
 
-  // soft: D_i of every row, those of free rows are read. ridge: of each feature. classes: free ones, in a row.
-  bool build(std::span<const FreeRow> rows, std::span<const double> soft, std::span<const double> ridge, double classes,
+  // soft: D_i of every row, those of free rows are read. ridge: of each feature.
+  bool build(std::span<const FreeRow> rows, std::span<const double> soft, std::span<const double> ridge,
              double rounds) {
     rows_ = rows;
     soft_ = soft;
     ridge_ = ridge;
-    classes_ = classes;
     wanted_ = rounds;
-    direct_ = !by_gradients(double(rows.size()), classes, rounds);
-    if (direct_) return factor();
+    if (has_matrix()) return factor();
     const auto n = size_t(p_.rows.dim() * width_);
     inverse_.resize(n);
     for (size_t j = 0; j < n; ++j) inverse_[j] = ridge[j / size_t(width_)];
@@ -84,7 +82,7 @@ class JointSystem {
     const double least = *std::min_element(ridge_.begin(), ridge_.end() - (ridge_.size() > 1));
     std::fill(scale.end() - width_, scale.end(), 1 / std::max(ridge_.back(), least));
     enough.scale = scale;
-    if (!direct_) return by_gradients(gradient, change, enough, product_of, work);
+    if (!has_matrix()) return by_gradients(gradient, change, enough, product_of, work);
     if (stride_ > 1)
       return conjugate_gradients(product_of, by_sample, gradient, change, watch_, work, enough) >= 0 && whole_;
     std::vector<double> left(gradient.begin(), gradient.end()), product;
@@ -123,19 +121,10 @@ class JointSystem {
 
   bool has_matrix() const { return double(p_.rows.dim() * width_) <= most; }
 
-  bool by_gradients(double rows, double classes, double rounds) const {
-    return !has_matrix() || (rounds > 0 && rounds_of(rounds) * product(rows) < direct(rows, classes));
-  }
-
   bool by_gradients(std::span<const double> gradient, std::vector<double>& change, Enough enough,
                     const auto& product_of, int64_t work) {
-    const auto rows = double(rows_.size());
-    // A matrix that costs less than the products would take over.
-    const double matrix = direct(rows, classes_) / product(rows);
-    if (wanted_ > 0 && has_matrix())
-      enough.rounds = int(std::min(double(enough.rounds), std::max(2 * rounds_of(wanted_), 2 * matrix)));
     const int taken = conjugate_gradients(product_of, multiply_by(inverse_), gradient, change, watch_, work, enough);
-    surprise_ = (double(taken) - rounds_of(wanted_)) * product(rows);
+    surprise_ = (double(taken) - rounds_of(wanted_)) * product(double(rows_.size()));
     if (wanted_ == 1) rounds_ = std::max(10.0, double(taken));
     return taken >= 0 && whole_;
   }
@@ -193,10 +182,10 @@ class JointSystem {
   std::span<const FreeRow> rows_;
   std::span<const double> soft_, ridge_;
   Cholesky<double> factor_;
-  double classes_ = 0, wanted_ = 0, surprise_ = 0;
-  double rounds_ = 20;  // products that the last rough answer by conjugate gradients took; at first a guess
-  bool direct_ = true, whole_ = true;  // whole: no product was interrupted
-  std::vector<double> inverse_;        // of the diagonal
+  double wanted_ = 0, surprise_ = 0;
+  double rounds_ = 40;           // products that the last rough answer by conjugate gradients took; at first a guess
+  bool whole_ = true;            // whole: no product was interrupted
+  std::vector<double> inverse_;  // of the diagonal
 };
 
 }  // namespace pegasos

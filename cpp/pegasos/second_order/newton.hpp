@@ -43,6 +43,8 @@ class Newton {
         rows_(problem, loss, bias_penalty, team, watch, meter),
         system_(make_system(problem, team, watch)) {}
 
+  Passes& passes() { return rows_; }
+
   // Needed once, before the first step.
   bool prepare() { return rows_.prepare(); }
   double mean_square() const { return rows_.mean_square(); }
@@ -163,8 +165,7 @@ class Newton {
     for (size_t j = 0; j < ridge_.size(); ++j)
       ridge_[j] = rows_.penalty(j * size_t(rows_.width())) + damping * rows_.spread()[j];
     if constexpr (JointLoss<L>) {
-      const double each = classes / std::max(1.0, double(free_.size()));
-      if (!system_.build(free_, soft_, ridge_, each, rounds)) return false;
+      if (!system_.build(free_, soft_, ridge_, rounds)) return false;
     } else {
       if (!system_.build(free_, ridge_, {rows_.uneven(), precise_, rough})) return false;
     }

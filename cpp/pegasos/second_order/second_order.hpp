@@ -13,6 +13,7 @@
 #include "pegasos/run/meter.hpp"
 #include "pegasos/second_order/interior_path.hpp"
 #include "pegasos/second_order/newton.hpp"
+#include "pegasos/second_order/quasi_newton.hpp"
 
 namespace pegasos {
 
@@ -35,6 +36,7 @@ class SecondOrder {
         meter_(meter),
         watch_(watch),
         newton_(inner, loss, bias_penalty, team, watch, meter),
+        quasi_newton_(inner, newton_.passes(), team, watch, meter),
         certify_(std::move(certify)),
         recentre_(std::move(recentre)) {}
 
@@ -45,10 +47,10 @@ class SecondOrder {
 
   // Going by the rows that can move now: it takes a look at all of them.
   Prices prices(std::span<const double> a) {
-    if (!newton_.prepare()) return {1e300, 1e300};  // interrupted
+    if (!newton_.prepare()) return {never, never};  // interrupted
     meter_.take(look_cost());
-    const double path = path_possible() ? path_steps * path_step() : 1e300;
-    return {std::min(path, newton_.cost(a, L::smooth) * rounds(false)),
+    const double path = path_possible() ? path_steps * path_step() : never;
+    return {std::min({path, newton_.cost(a, L::smooth) * rounds(false), price_by_class()}),
             std::min(path, newton_.cost(a, false) * rounds(true))};
   }
   // Smooth losses: the price of getting from this gap to tol where coordinate ascent would take longer,
@@ -58,7 +60,7 @@ class SecondOrder {
   double price_where_ascent_crawls(double gap, double epoch, bool free_bias) {
     if (gap <= o_.tol || epochs_left() < 5 || !newton_.prepare()) return 0;
     const double digits = std::log(gap / o_.tol), steps = (JointLoss<L> ? 2 : 1) * (3 + 0.2 * digits);
-    const double price = newton_.cost_of_all() * steps;
+    const double price = std::min(newton_.cost_of_all() * steps, price_by_class());
     const double beta = steepest();
     const double slow = std::min(200.0, beta * newton_.mean_square() / (p_.lam * double(p_.m())));
     const double centres = free_bias ? 2 : 1;  // every new one takes as many epochs as the others: twice in all
@@ -118,11 +120,24 @@ class SecondOrder {
       const double before = best_;
       // A step more, and `settle`, do the rest; a large tol must still be below what there is to gain.
       const double accuracy = L::smooth && !to_the_floor ? care * std::min(10 * o_.tol, 0.1 * best_) : 0;
-      const int rounds = newton_.step(w, a, curvature, int(std::min(epochs_left() - 4, double(most_rounds))), accuracy);
+      const double step = newton_.cost(a, L::smooth);
+      const bool by_class =
+          accuracy > 0 && price_by_class() < step * rounds(false) && !(crawls && step < price_by_class());
+      const int rounds =
+          by_class ? run_by_class(w, a, care * 0.9 * o_.tol)
+                   : newton_.step(w, a, curvature, int(std::min(epochs_left() - 4, double(most_rounds))), accuracy);
       state_.visits += newton_.take_visits();
+      // The better the model, the better Newton's steps from there. What it proves says nothing before it is there.
+      if (rounds > 0 && by_class && !crawls && step < price_by_class() &&
+          (rounds > most_by_class || meter_.used_up())) {
+        crawls = true;
+        meter_.allow(std::max(meter_.left(), 2 * step * SecondOrder::rounds(false)));
+        continue;
+      }
       if (rounds == 0 || !prove(w, a)) return false;
       if (proofs_.gap() < best_) {
         keep();
+        if (by_class) care *= 0.1;  // a free bias may take some rounds
         failures = best_ < 0.99 * before ? 0 : failures + 1;
         if (best_ > 0) worked_ = std::clamp(curvature / best_, least_curvature, most_curvature);
         crawls = rounds >= most_rounds && best_ > pays * before;
@@ -150,17 +165,31 @@ class SecondOrder {
   bool at_floor() const { return best_ <= floor_; }
 
  private:
+  static constexpr double never = 1e300;    // a price
   static constexpr double path_steps = 25;  // mostly
   static constexpr int most_rounds = 40;  // of a proximal step: one that needs more is better taken with more curvature
-  static constexpr double trial = 0.5;    // of the budget, until the first step has paid; smooth losses always do
-  static constexpr double pays = 0.3;     // of the gap left
+  static constexpr int most_by_class = 80;
+  static constexpr double trial = 0.5;  // of the budget, until the first step has paid; smooth losses always do
+  static constexpr double pays = 0.3;   // of the gap left
   // Curvatures to begin with, in gaps. Measured where steps are easy, and where they are hard (5,000 rows of 300
   // features, of which nearly as many rows are free).
   static constexpr double least_curvature = 10, most_curvature = 2000;
 
   // Newton steps of a phase, in one or more proximal steps. Measured on texts and small tables: 2 to 10 for smooth
-  // losses, 8 to 30 for others, 25 to 70 for their last digits.
-  static double rounds(bool near) { return L::smooth ? 6 : !near ? 16 : JointLoss<L> ? 10 : 30; }
+  // losses, 8 to 12 for those of several classes, 8 to 30 for others, 25 to 70 for their last digits.
+  static double rounds(bool near) { return L::smooth ? (JointLoss<L> ? 8 : 6) : !near ? 16 : JointLoss<L> ? 10 : 30; }
+
+  // Quasi-Newton steps with a matrix for each class, where there are several.
+  double price_by_class() const {
+    if constexpr (JointLoss<L> && L::smooth) return quasi_newton_.price();
+    return never;
+  }
+  int run_by_class([[maybe_unused]] std::span<double> w, [[maybe_unused]] std::span<double> a,
+                   [[maybe_unused]] double tol) {
+    if constexpr (JointLoss<L> && L::smooth)
+      return quasi_newton_.run(w, a, tol, int(std::min(epochs_left() - 4, double(most_by_class))));
+    return 0;
+  }
 
   // By how much the slope of the loss changes at most.
   double steepest() const {
@@ -203,6 +232,7 @@ class SecondOrder {
   Meter& meter_;
   Watch& watch_;
   Newton<Rows, L> newton_;
+  QuasiNewton<Rows, L> quasi_newton_;
   Certify certify_;
   Recentre recentre_;
   // Gaps: the smallest yet, at the beginning, when the budget was last renewed, and what rounding leaves.

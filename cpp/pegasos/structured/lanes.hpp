@@ -3,45 +3,13 @@
 #pragma once
 
 #include <cstdint>
-#include <cstring>
 
 #include "pegasos/data/rows.hpp"
-
-// Everything here is inlined: no vector is ever passed between functions, and there is no ABI to warn of.
-#pragma GCC diagnostic ignored "-Wpsabi"
+#include "pegasos/linalg/four.hpp"
 
 namespace pegasos::structured {
 
-using Four [[gnu::vector_size(32)]] = double;
-using FourWords [[gnu::vector_size(32)]] = int64_t;
-
-#define PEG_INLINE [[gnu::always_inline]] inline
-
-PEG_INLINE Four load(const double* from) {
-  Four four;
-  std::memcpy(&four, from, sizeof(Four));
-  return four;
-}
-PEG_INLINE void store(const Four& four, double* to) { std::memcpy(to, &four, sizeof(Four)); }
-
-// e^x to about one unit in the last place, 0 below -708: x = n log 2 + r, and the power series of r.
-PEG_INLINE Four exponential(const Four& given) {
-  const Four low = Four{} - 708;
-  const FourWords tiny = given < low;
-  const Four x = tiny ? low : given;
-  const Four magic = Four{} + 0x1.8p52;
-  const Four shifted = x * 0x1.71547652b82fep0 + magic;
-  const Four n = shifted - magic;
-  const Four r = (x - n * 0x1.62e42fee00000p-1) - n * 0x1.a39ef35793c76p-33;
-  Four p = Four{} + 1.0 / 6227020800;
-  constexpr double factorials[] = {
-      1.0 / 479001600, 1.0 / 39916800, 1.0 / 3628800, 1.0 / 362880, 1.0 / 40320, 1.0 / 5040, 1.0 / 720,
-      1.0 / 120,       1.0 / 24,       1.0 / 6,       1.0 / 2,      1.0,         1.0};
-  for (const double c : factorials) p = p * r + c;
-  const FourWords power = ((FourWords)shifted << 52) + (int64_t{1023} << 52);
-  const Four value = p * (Four)power;
-  return tiny ? Four{} : value;
-}
+using namespace four;
 
 PEG_INLINE void exponentials(const double* x, double shift, int64_t width, double* out) {
   for (int64_t k = 0; k < width; k += 4) store(exponential(load(x + k) - shift), out + k);
