@@ -177,7 +177,9 @@ class SecondOrder {
 
   // Newton steps of a phase, in one or more proximal steps. Measured on texts and small tables: 2 to 10 for smooth
   // losses, 8 to 12 for those of several classes, 8 to 30 for others, 25 to 70 for their last digits.
-  static double rounds(bool near) { return L::smooth ? (JointLoss<L> ? 8 : 6) : !near ? 16 : JointLoss<L> ? 10 : 30; }
+  static double rounds(bool near) {
+    return L::smooth ? (JointLoss<L> && !near ? 8 : 6) : !near ? 16 : JointLoss<L> ? 10 : 30;
+  }
 
   // Quasi-Newton steps with a matrix for each class, where there are several.
   double price_by_class() const {
