@@ -167,7 +167,9 @@ class SecondOrder {
  private:
   static constexpr double never = 1e300;    // a price
   static constexpr double path_steps = 25;  // mostly
-  static constexpr int most_rounds = 40;  // of a proximal step: one that needs more is better taken with more curvature
+  // Of a proximal step: one that needs more is better taken with more curvature. Smooth losses of one score have none to
+  // add; their budget ends them (one digit of ten, lam 1e-6, which a plane separates: 40 to 60).
+  static constexpr int most_rounds = L::smooth && !JointLoss<L> ? 200 : 40;
   static constexpr int most_by_class = 80;
   static constexpr double trial = 0.5;  // of the budget, until the first step has paid; smooth losses always do
   static constexpr double pays = 0.3;   // of the gap left
