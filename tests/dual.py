@@ -111,6 +111,11 @@ class Dual:
         w = dual_weights(self.full, self.lam, a, self.s)
         return w if self.bias == "regularized" else np.append(w, 0.0)
 
+    def returned(self, a: Array) -> Array:
+        """What a fit that ends there hands back: w(a), or zero weights where those are the better model."""
+        w = self.weights(a)
+        return w if self.value(w) <= self.value(0 * w) else 0 * w
+
     def picks(self, sampling: str, seed: int, epoch: int) -> Any:
         """The order of the rows in an epoch that visits all of them."""
         listed = None if self.s is None or self.s.all() else np.flatnonzero(self.s).astype(np.uint32)

@@ -9,6 +9,7 @@
 #include <optional>
 #include <tuple>
 
+#include "fit.hpp"
 #include "labelled.hpp"
 #include "pegasos/kernel/pairs.hpp"
 
@@ -120,11 +121,7 @@ struct PairProblem {
 };
 
 nb::tuple told(const PairFit& fit) {
-  std::vector<double> lines;
-  for (const HistoryLine& each : fit.lines)
-    lines.insert(lines.end(), {each.seconds, each.steps, each.objective, each.bound});
-  return nb::make_tuple(fit.converged, to_numpy(fit.coefficients), fit.b,
-                        to_numpy(std::move(lines), {fit.lines.size(), 4}), fit.rounding);
+  return nb::make_tuple(to_numpy(fit.coefficients), fit.b, lines_of(fit.fit), fit.fit.rounding);
 }
 
 // As many pairs as there are, or until it is stopped: then the last one is unfinished, and what was raised comes last.
@@ -169,7 +166,7 @@ nb::tuple solve_pairs(const PairProblem& problem, const std::vector<GivenPair>& 
     nb::dict state;
     tell(state, fit.solved);
     state["error"] = nb::none();
-    if (!fit.converged || fit.solved.end == End::stopped) {
+    if (!fit.fit.converged || fit.solved.end == End::stopped) {
       state["a"] = to_numpy(std::move(fit.a));
       state["score"] = to_numpy(std::move(fit.score));
     }

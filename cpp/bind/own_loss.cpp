@@ -73,8 +73,8 @@ class Answers {
 
 }  // namespace
 
-PegasosFit solve_own(const PyProblem& problem, const nb::object& answers, const PegasosOptions& options,
-                     PegasosState& state, int threads, Watch& watch, PyWatch& outside) {
+Fit solve_own(const PyProblem& problem, const nb::object& answers, const PegasosOptions& options, PegasosState& state,
+              int threads, Watch& watch, PyWatch& outside) {
   Answers python(answers, size_t(options.k), outside);
   const OwnLoss loss{.slopes = [&](auto labels, auto scores) { return python.slopes(labels, scores); },
                      .objective = [&](auto w, auto rows) { return python.objective(w, rows); },

@@ -82,18 +82,3 @@ inline void check_dim(const PyProblem& p, size_t size) {
   if (size != (size_t(p.rows.n_features()) + 1) * size_t(p.width()))
     throw std::invalid_argument("the weights do not fit the rows");
 }
-
-// What every solver hands back.
-template <class Fit>
-nb::dict result_of(const Fit& fit, const pegasos::Watch& watch, const PyWatch& outside) {
-  std::vector<double> lines;
-  for (const pegasos::Checkpoint& line : fit.history)
-    lines.insert(lines.end(), {line.seconds, double(line.steps), line.objective, line.dual});
-  nb::dict result;
-  result["history"] = to_numpy(std::move(lines), {fit.history.size(), size_t(4)});
-  result["converged"] = fit.converged;
-  result["rounding"] = fit.rounding;
-  result["interrupted"] = watch.interrupted() || !outside.error.is_none();
-  result["error"] = outside.error;
-  return result;
-}

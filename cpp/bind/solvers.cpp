@@ -7,6 +7,7 @@
 #include <string>
 
 #include "arrays.hpp"
+#include "fit.hpp"
 #include "gil.hpp"
 #include "own_loss.hpp"
 #include "pegasos/dual/warm.hpp"
@@ -49,7 +50,7 @@ nb::dict pegasos_fit(const PyProblem& problem, const PegasosOptions& options, nb
   s.counts = span_of(counts);
   s.out = span_of(out);
   s.B = span_of(B);
-  PegasosFit fit;
+  Fit fit;
   Watch watch = outside.make();
   if (!own.is_none()) {
     fit = solve_own(problem, own, options, s, threads, watch, outside);
@@ -69,7 +70,7 @@ nb::dict dual_fit(const PyProblem& problem, const DualOptions& options, OutVec<d
   check_dim(problem, w.size());
   check_rows(problem, a.size());
   DualState s{span_of(a), span_of(w)};
-  DualFit fit;
+  Fit fit;
   Watch watch = outside.make();
   {
     WithoutGil nogil;
@@ -127,7 +128,6 @@ void bind_solvers(nb::module_& m) {
       .def_rw("pegasos_first", &DualOptions::pegasos_first)
       .def_rw("second_order", &DualOptions::second_order)
       .def_rw("polish", &DualOptions::polish)
-      .def_rw("or_zero", &DualOptions::or_zero)
       .def_rw("tol", &DualOptions::tol)
       .def_rw("max_epochs", &DualOptions::max_epochs)
       .def_rw("replicas", &DualOptions::replicas)

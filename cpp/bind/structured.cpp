@@ -6,6 +6,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 
+#include "fit.hpp"
 #include "pegasos/structured/frank_wolfe.hpp"
 #include "pegasos/structured/lbfgs.hpp"
 #include "pegasos/structured/pegasos.hpp"
@@ -63,24 +64,20 @@ auto score_all(const PyTagging& tagging, Vec<double> w, int threads, PyWatch& ou
 
 // What a solver hands back. `solve(team, watch, history)` runs without the GIL.
 template <class Solve>
-nb::dict fitted(const PyTagging& tagging, const Stopping& stopping, int threads, PyWatch& outside, const Solve& solve) {
+nb::dict fitted(const PyTagging& tagging, double tol, int threads, PyWatch& outside, const Solve& solve) {
   if (int64_t(tagging.truth.size()) != tagging.task.chains.tokens()) throw std::invalid_argument("labels are missing");
   if (!(tagging.task.lam > 0) || tagging.task.m() == 0) throw std::invalid_argument("lam > 0, and some sequences");
   Watch watch = outside.make();
-  structured::History history(stopping, watch, [&](const Checkpoint& line) { return outside.tell(line); });
+  History history(tol, watch);
+  history.report = [&](const Checkpoint& line) { return outside.tell(line); };
   {
     WithoutGil nogil;
     Team team(threads);
     solve(team, watch, history);
   }
-  std::vector<double> lines;
-  for (const Checkpoint& line : history.lines())
-    lines.insert(lines.end(), {line.seconds, double(line.steps), line.objective, line.dual});
-  nb::dict result;
-  result["history"] = to_numpy(std::move(lines), {history.lines().size(), size_t(4)});
-  result["converged"] = history.converged();
-  result["interrupted"] = watch.interrupted() || history.stopped() || !outside.error.is_none();
-  result["error"] = std::exchange(outside.error, nb::none());  // its traceback may know of the watch: no circle
+  nb::dict result = result_of(history.fit(), watch, outside);
+  if (history.stopped()) result["interrupted"] = true;
+  outside.error = nb::none();  // its traceback may know of the watch: no circle
   return result;
 }
 
@@ -88,11 +85,10 @@ nb::dict fit_log(const PyTagging& tagging, OutVec<double> w, double tol, double 
                  double at_zero, int threads, PyWatch& outside) {
   tagging.check(w.size());
   int64_t visits = 0;
-  const LikelihoodOptions options{{tol, max_epochs}, seed, goes_on, at_zero};
-  nb::dict result =
-      fitted(tagging, options.stopping, threads, outside, [&](Team& team, Watch& watch, structured::History& history) {
-        minimise_likelihood(tagging.task, options, span_of(w), team, watch, history, visits);
-      });
+  const LikelihoodOptions options{max_epochs, seed, goes_on, at_zero};
+  nb::dict result = fitted(tagging, tol, threads, outside, [&](Team& team, Watch& watch, History& history) {
+    minimise_likelihood(tagging.task, options, span_of(w), team, watch, history, visits);
+  });
   result["visits"] = visits;
   return result;
 }
@@ -150,12 +146,11 @@ nb::dict fit_hinge(const PyTagging& tagging, PyDualSets& dual, OutVec<double> w,
   if (tagging.costs.empty()) throw std::invalid_argument("the hinge needs costs");
   std::vector<WorkingSet> sets = dual.sets(tagging.task);
   int64_t visits = 0;
-  nb::dict result =
-      fitted(tagging, {tol, max_epochs}, threads, outside, [&](Team& team, Watch& watch, structured::History& history) {
-        FrankWolfe solver(tagging.task, sets, span_of(w), team, watch, history);
-        solver.run(seed);
-        visits = solver.visits();
-      });
+  nb::dict result = fitted(tagging, tol, threads, outside, [&](Team& team, Watch& watch, History& history) {
+    FrankWolfe solver(tagging.task, sets, span_of(w), team, watch, history);
+    solver.run(seed, max_epochs);
+    visits = solver.visits();
+  });
   dual.read(sets);
   result["visits"] = visits;
   return result;
@@ -179,7 +174,7 @@ nb::dict fit_pegasos(const PyTagging& tagging, bool log_loss, const PegasosOptio
   s.counts = span_of(state.counts);
   s.out = span_of(state.out);
   s.B = span_of(state.B);
-  return fitted(tagging, {options.tol}, threads, outside, [&](Team& team, Watch& watch, structured::History& history) {
+  return fitted(tagging, options.tol, threads, outside, [&](Team& team, Watch& watch, History& history) {
     StructuredPegasos(tagging.task, log_loss, options, s, team, watch, history).run();
   });
 }

@@ -38,7 +38,7 @@ double dual_of(const Problem<Rows>& p, const std::vector<double>& a) {
 
 struct Solved {
   std::vector<double> a, w;
-  DualFit fit;
+  Fit fit;
   int64_t visits;
 };
 

@@ -19,7 +19,7 @@ constexpr double forever = std::numeric_limits<double>::infinity();
 struct Found {
   std::vector<double> out;
   PegasosState state;
-  PegasosFit fit;
+  Fit fit;
   bool interrupted;
 };
 

@@ -46,8 +46,6 @@ struct Small {
 };
 
 Watch forever() { return Watch(0, 1e300, {}); }
-bool nobody(const Checkpoint&) { return true; }
-
 }  // namespace
 
 TEST(the_sum_over_labellings_is_at_least_the_best_of_them) {
@@ -85,17 +83,17 @@ TEST(the_solvers_of_the_hinge_agree) {
   Watch watch = forever();
   std::vector<double> w(size_t(layout.size)), v(w.size()), out(w.size()), counts(30);
   std::vector<WorkingSet> sets(30);
-  History exact({1e-5, 1000}, watch, nobody);
-  FrankWolfe(task, sets, w, team, watch, exact).run(1);
+  History exact(1e-5, watch);
+  FrankWolfe(task, sets, w, team, watch, exact).run(1, 1000);
   CHECK(exact.converged());
   PegasosOptions options;
   options.k = 2, options.steps = 3000, options.to_the_end = true, options.sampling = Sampling::permutation;
   StepState state{v, counts, out};
-  History rough({1e-5}, watch, nobody);
+  History rough(1e-5, watch);
   StructuredPegasos(task, false, options, state, team, watch, rough).run();
-  CHECK(rough.lines().back().objective >= exact.lines().back().dual);
-  CHECK(rough.lines().back().dual <= exact.lines().back().objective);
-  CHECK(rough.lines().back().objective - exact.lines().back().objective < 0.05);
+  CHECK(rough.last().objective >= exact.last().dual);
+  CHECK(rough.last().dual <= exact.last().objective);
+  CHECK(rough.last().objective - exact.last().objective < 0.05);
 }
 
 TEST(the_solvers_of_the_log_loss_agree) {
@@ -106,17 +104,17 @@ TEST(the_solvers_of_the_log_loss_agree) {
   Team team(2);
   Watch watch = forever();
   std::vector<double> w(size_t(layout.size)), v(w.size()), out(w.size()), counts(30), B(w.size());
-  History exact({1e-9, 1000}, watch, nobody);
+  History exact(1e-9, watch);
   int64_t visits = 0;
-  minimise_likelihood(task, {{1e-9, 1000}, 1, false, 1e9}, w, team, watch, exact, visits);
+  minimise_likelihood(task, {1000, 1, false, 1e9}, w, team, watch, exact, visits);
   CHECK(exact.converged());
   PegasosOptions options;
   options.k = 3, options.steps = 2000, options.to_the_end = true, options.tail = 1, options.radius = 100;
   StepState state{v, counts, out, B};
-  History rough({1e-9}, watch, nobody);
+  History rough(1e-9, watch);
   StructuredPegasos(task, true, options, state, team, watch, rough).run();
-  CHECK(rough.lines().back().objective - exact.lines().back().objective < 0.05);
-  CHECK(rough.lines().back().dual <= exact.lines().back().objective);
+  CHECK(rough.last().objective - exact.last().objective < 0.05);
+  CHECK(rough.last().dual <= exact.last().objective);
 }
 
 TEST(a_sparse_sum_forgets_all_when_cleared) {

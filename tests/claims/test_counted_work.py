@@ -140,8 +140,8 @@ def test_a_larger_tol_never_costs_clearly_more(name: str, loss: str, polish: boo
     assert_monotone({tol: work(name, tol, Auto(polish=polish), loss=loss)[0] for tol in TOLS}, times)
 
 
-# Losses with kinks on the small tables only: on larger ones a second-order phase may begin with too little curvature and
-# fail, whatever the tol.
+# Losses with kinks on the small tables only: on larger ones a second-order phase may begin with too little curvature
+# and fail, whatever the tol.
 @pytest.mark.parametrize(
     ("loss", "name"),
     [

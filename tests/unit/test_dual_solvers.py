@@ -81,7 +81,7 @@ def test_a_fit_cut_short_leaves_w_of_alpha_and_an_honest_gap(max_epochs: float, 
     found = p.solve(**METHODS[method], max_epochs=max_epochs, seed=seed)
     assert found.visits <= np.ceil(max_epochs * p.m)
     assert p.feasible(found.a)
-    close(found.w, p.weights(found.a))
+    close(found.w, p.returned(found.a))
     close(found.objective, p.value(found.w), ROUNDING)
     close(found.objective - found.gap, p.bound(found.a), 1e-11)
     assert found.gap >= found.objective - best - 1e-10
@@ -156,7 +156,7 @@ def test_an_epoch_of_sdca_is_the_reference(m: int, sampling: str, bias: str, wei
         found = p.solve(a=start, sampling=sampling, seed=9, shrinking=False, max_epochs=1)
         a = sdca_reference(p.full, y, p.lam, p.picks(sampling, 9, 0), start, s)
         close(found.a, a)
-        close(found.w, p.weights(a))
+        close(found.w, p.returned(a))
 
 
 @pytest.mark.parametrize("weights", ["equal", "with zeros"])
@@ -173,7 +173,7 @@ def test_several_epochs_of_sdca_are_the_reference(kind: Any, sampling: str, weig
         a = sdca_reference(p.full, y, 0.01, p.picks(sampling, 4, epoch), a, s)
         found = p.solve(sampling=sampling, seed=4, shrinking=False, max_epochs=epoch + 1)
         close(found.a, a, 1e-5 if epoch else 1e-10)
-        close(found.w, p.weights(a), 1e-5 if epoch else 1e-10)
+        close(found.w, p.returned(a), 1e-5 if epoch else 1e-10)
 
 
 @pytest.mark.parametrize("weights", ["equal", "uneven", "with zeros"])
@@ -190,7 +190,7 @@ def test_the_first_epoch_of_auto_is_pegasos_cut_to_a_feasible_alpha(
     picks = p.picks("blocks", 9, 0)[: int(np.ceil(share * p.m))]
     a = sdca_reference(p.full, y, p.lam, picks, np.zeros(m), s, growing=True)
     close(found.a, a)
-    close(found.w, p.weights(a))
+    close(found.w, p.returned(a))
     assert found.visits == len(picks)
 
 

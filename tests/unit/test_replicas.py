@@ -124,7 +124,7 @@ def test_no_merge_lowers_the_dual(name: str, lam: float) -> None:
         found = p.solve(max_epochs=max_epochs, shrinking=False, seed=2, threads=2)
         assert p.feasible(found.a)
         parts = np.abs(found.a) @ np.abs(p.full) / (lam * M)  # of what size the sum is whose rounding is allowed
-        assert np.all(np.abs(found.w - p.weights(found.a))[:-1] <= 1e-12 * parts)
+        assert np.all(np.abs(found.w - p.returned(found.a))[:-1] <= 1e-12 * parts)
         assert p.bound(found.a) >= before - 1e-12
         before = p.bound(found.a)
 

@@ -46,9 +46,8 @@ class DualSolver {
             [this](std::span<const double> w, std::span<const double> a) { return certify_now(w, a); },
             [this](std::span<double> w) { bias_.recentre(w); }) {}
 
-  template <class Report>
-  DualFit run(const Report& report) {
-    proofs_.report = report;
+  Fit run(Report report) {
+    proofs_.report_to(std::move(report));
     const bool from_zero = all_zero(state_.a);
     cold_ = from_zero && all_zero(state_.w);
     deadline_.reserve(proofs_.cost());
@@ -59,12 +58,12 @@ class DualSolver {
     // From the optimum of a free bias an epoch, whose bias is penalised, would only lead away.
     if (go_on && !from_zero && p_.free_bias && !o_.new_lam && !proofs_.fresh())
       go_on = certify_now(weights(), state_.a);
-    while (go_on && !fit_.converged && !at_floor_ && !exhausted())
+    while (go_on && !history_.converged() && !at_floor_ && !exhausted())
       go_on = epoch(false) && certify_if_it_pays() && finish_if_it_pays();
-    if (go_on && fit_.converged) polish();
+    if (go_on && history_.converged()) polish();
     conclude();
     state_.operations = meter_.spent();
-    return std::move(fit_);
+    return proofs_.history().fit();
   }
 
  private:
@@ -115,7 +114,7 @@ class DualSolver {
     if (expected * trust_ > wanted && !due) return true;
     first_look_ = false;
     // What a certificate of a joint loss sees fluctuates: one after every short epoch would cost more than they do.
-    if (JointLoss<L> && !fit_.history.empty() && state_.visits - fit_.history.back().steps < p_.m() / 2) return true;
+    if (JointLoss<L> && !history_.empty() && state_.visits - history_.last().steps < p_.m() / 2) return true;
     std::vector<double> w = weights();
     if (!certify_now(w, state_.a)) return false;
     at_floor_ = proofs_.hopeless();
@@ -164,7 +163,7 @@ class DualSolver {
   }
 
   bool finish_if_it_pays() {
-    if (!o_.second_order || fit_.converged) return true;
+    if (!o_.second_order || history_.converged()) return true;
     if (const double price = price_where_ascent_crawls(); price > 0)
       return finish(weights(), false, switching_.budget(price));
     if (!switching_.asks(o_.tol, second_order_.look_cost())) return true;
@@ -199,7 +198,8 @@ class DualSolver {
   bool descend() {
     std::vector<double> w = weights(), a(state_.a.begin(), state_.a.end());
     u_is_whole_ = false;  // until the end: a goes its own way
-    for (double part = 0.95; !fit_.converged && part > (p_.free_bias ? 1e-4 : 0.1) && epochs_left() >= 4; part /= 10) {
+    for (double part = 0.95; !history_.converged() && part > (p_.free_bias ? 1e-4 : 0.1) && epochs_left() >= 4;
+         part /= 10) {
       const bool whole = descent_.run(w, a, part * o_.tol, at_zero(), epochs_left() - 1);
       state_.visits += descent_.take_visits();
       if (std::all_of(a.begin(), a.end(), [](double x) { return std::isfinite(x); }))
@@ -207,11 +207,10 @@ class DualSolver {
       const bool proven = certify_now(w, state_.a);
       if (watch_.out_of_time() && in_time()) watch_.forgive_time(), certify_now(w, state_.a);
       if (watch_.interrupted() && !proofs_.fresh()) hand_out(w);
-      proofs_.join_last();
       if (!whole || !proven) return false;
       if (p_.free_bias) bias_.recentre(w);
     }
-    if (fit_.converged) return true;
+    if (history_.converged()) return true;
     // It has not got there: second order may take as much again, from where it is.
     const bool usable = epochs_left() >= 5 && std::isfinite(proofs_.gap());
     return usable ? finish(w, false, std::max(meter_.spent(), Switching::unnoticed)) : rebuild();
@@ -227,7 +226,6 @@ class DualSolver {
       bias_.forget();
       const std::vector<double> nothing(state_.a.size());
       if (!certify_now(w, nothing)) return false;
-      proofs_.join_last();
       std::copy(nothing.begin(), nothing.end(), state_.a.begin());
     }
     const double before = meter_.spent();
@@ -243,10 +241,10 @@ class DualSolver {
   // for a certificate, what has one is handed back, and zero where nothing has; a warm start gets its own at any price.
   void conclude() {
     watch_.forgive_time();  // before it runs out in the middle of the last proof
-    if (fit_.converged) return;
+    if (history_.converged()) return;
     if (proofs_.fresh()) return not_above_zero();
-    if (!watch_.interrupted() && (cold_ || !fit_.history.empty()) && !in_time())
-      return fit_.history.empty() ? proofs_.take_zero(at_zero()) : not_above_zero();
+    if (!watch_.interrupted() && (cold_ || !history_.empty()) && !in_time())
+      return history_.empty() ? proofs_.take_zero(at_zero()) : not_above_zero();
     if (!u_is_whole_ && (watch_.interrupted() || !rebuild())) return;
     if (watch_.interrupted())
       hand_out(weights());
@@ -262,11 +260,10 @@ class DualSolver {
   // Far from the optimum w(a) may be worse than no model at all. The dual variables stay what they are.
   void not_above_zero() {
     const double zero = p_.free_bias && !is_joint<L> ? 0 : at_zero();
-    if (!o_.or_zero || fit_.converged || watch_.interrupted() || proofs_.objective() <= zero) return;
+    if (history_.converged() || watch_.interrupted() || proofs_.objective() <= zero) return;
     bias_.forget();
     if (!in_time()) return proofs_.take_zero(at_zero());
     certify_now(std::vector<double>(u_.size(), 0.0), state_.a);
-    proofs_.join_last();
   }
 
   const Problem<Rows>& p_;
@@ -284,7 +281,7 @@ class DualSolver {
   Descent<Rows, L> descent_;
   Proofs<Rows, L> proofs_;
   SecondOrder<Rows, L> second_order_;
-  DualFit& fit_ = proofs_.fit;
+  const History& history_ = proofs_.history();
   static constexpr size_t few_epochs = 2;
   static constexpr double least_trust = 0.2;
   double trust_ = 1;      // exact gap over expected, learnt

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <span>
-#include <vector>
 
 #include "pegasos/data/problem.hpp"
 #include "pegasos/data/sampler.hpp"
@@ -20,7 +19,6 @@ struct DualOptions {
   double max_epochs = 0;
   int replicas = 2;      // at most; 1 is for comparison
   bool new_lam = false;  // the dual variables come from another lam: begin with the best part of them
-  bool or_zero = false;  // hand back zero weights where those of the dual variables are worse
   bool polish = true;    // with second_order: the last digits where they cost next to nothing
 };
 
@@ -29,12 +27,6 @@ struct DualState {
   std::span<double> w;    // out: the weights whose objective is reported; in: a free bias to go on from, last
   int64_t visits = 0;     // of rows, in this fit
   double operations = 0;  // out: all work, counted (run/meter.hpp)
-};
-
-struct DualFit {
-  std::vector<Checkpoint> history;
-  bool converged = false;
-  double rounding = 0;  // part of the gap
 };
 
 }  // namespace pegasos

@@ -14,6 +14,7 @@
 
 #include "pegasos/kernel/prove.hpp"
 #include "pegasos/kernel/solve.hpp"
+#include "pegasos/proof/history.hpp"
 
 namespace pegasos {
 
@@ -45,31 +46,12 @@ struct PairTerms {
   std::span<const double> lengths, left, right;
 };
 
-struct HistoryLine {
-  double seconds, steps, objective, bound;
-};
-
 struct PairFit {
-  bool converged = false;
+  Fit fit;
   Solved solved;
   std::vector<double> a, score;      // to go on with
   std::vector<double> coefficients;  // of the model of the last line, with its b:
-  double b = 0, rounding = 0;
-  std::vector<HistoryLine> lines;
-};
-
-// The best bound so far, as src/pegasos/kernel_solvers/journal.py keeps it. One above an objective that is known proves
-// nothing.
-struct Belief {
-  double known, bound = 0;
-
-  HistoryLine note(double seconds, int64_t steps, const CertifiedModel& found) {
-    if (std::isfinite(found.objective + found.above)) known = std::min(known, found.objective + found.above);
-    const double low = found.dual - found.below, most = known * (1 + 1e-14);
-    if (bound < low && low <= most) bound = low;
-    if (bound > most) bound = 0;
-    return {seconds, double(steps), found.objective, bound - found.above};
-  }
+  double b = 0;
 };
 
 template <Loss L>
@@ -81,23 +63,26 @@ class PairSolver {
   PairFit solve(const Pair& pair) {
     const size_t n = pair.first.size() + pair.second.size();
     gather(pair, n);
-    PairFit fit;
-    fit.a.assign(n, 0.0);
-    fit.score.assign(n, 0.0);
+    PairFit found;
+    found.a.assign(n, 0.0);
+    found.score.assign(n, 0.0);
     const KernelBlock<double> K{K_.data(), int64_t(n), t_.offset};
-    const BlockState state{y_, p_, fit.a, fit.score};
+    const BlockState state{y_, p_, found.a, found.score};
     SolveOptions o = t_.options;
     o.terms.typical = mean_diagonal(K);
     o.target = t_.target / pair.lam, o.floor = 1e-12 * t_.at_zero / pair.lam, o.visits = t_.epochs * double(n);
-    fit.solved = BlockSolver(K, loss_, state, o, team_, watch_).solve();
-    if (fit.solved.end == End::stopped) return fit;
-    Belief belief{t_.at_zero};
-    const double disagreement = note(K, state, o, pair, belief, fit, std::numeric_limits<double>::infinity());
-    if (fit.converged && t_.polishes) polish(K, state, o, pair, belief, fit, disagreement);
-    return fit;
+    found.solved = BlockSolver(K, loss_, state, o, team_, watch_).solve();
+    if (found.solved.end == End::stopped) return found;
+    History history(t_.tol, watch_, t_.at_zero, known_to);
+    const double disagreement = note(K, state, o, pair, history, found, std::numeric_limits<double>::infinity());
+    if (history.converged() && t_.polishes) polish(K, state, o, pair, history, found, disagreement);
+    found.fit = history.fit();
+    return found;
   }
 
  private:
+  static constexpr double known_to = 1e-14;  // f(0), relative to it
+
   const L& loss_;
   const PairTerms& t_;
   Team& team_;
@@ -130,22 +115,21 @@ class PairSolver {
 
   // The certificate of the state, written down if its disagreement, which comes back, is less than that.
   double note(const KernelBlock<double>& K, const BlockState& state, const SolveOptions& o, const Pair& pair,
-              Belief& belief, PairFit& fit, double less_than) {
+              History& history, PairFit& fit, double less_than) {
     std::copy(state.a.begin(), state.a.end(), a_.begin());
     std::copy(state.score.begin(), state.score.end(), g_.begin());
     const RoundingTerms rounding{pair.lam, 0, t_.parameter, 0, o.terms.free_bias, t_.offset > 0};
     const CertifiedModel found =
         certify(K, loss_, {y_, p_, a_, g_}, o.terms, fit.solved.shift, RowErrors{lengths_, left_, right_}, rounding);
     if (!(found.disagreement < less_than)) return less_than;
-    fit.lines.push_back(belief.note(watch_.seconds(), fit.solved.visits, found));
-    fit.converged = found.objective - fit.lines.back().bound <= t_.tol;
-    fit.b = found.b, fit.rounding = found.above + found.below;
+    history.add(fit.solved.visits, found.objective, found.dual, {found.above, found.below});
+    fit.b = found.b;
     fit.coefficients.resize(a_.size());
     for (size_t i = 0; i < a_.size(); ++i) fit.coefficients[i] = p_[i] * a_[i];
     return found.disagreement;
   }
 
-  void polish(const KernelBlock<double>& K, const BlockState& state, SolveOptions o, const Pair& pair, Belief& belief,
+  void polish(const KernelBlock<double>& K, const BlockState& state, SolveOptions o, const Pair& pair, History& history,
               PairFit& fit, double disagreement) {
     o.budget = std::max(fit.solved.work, t_.polish_least);
     o.target = 1e-16 * t_.at_zero / pair.lam;
@@ -156,7 +140,7 @@ class PairSolver {
     const Solved more = solver.polish();
     fit.solved.visits += more.visits, fit.solved.shift += more.shift, fit.solved.work += more.work;
     if (more.end == End::stopped) fit.solved.end = more.end;
-    if (more.gained) note(K, state, o, pair, belief, fit, disagreement);
+    if (more.gained) note(K, state, o, pair, history, fit, disagreement);
   }
 };
 

@@ -45,10 +45,4 @@ struct PegasosState {
   int64_t averaged = 0;
 };
 
-struct PegasosFit {
-  std::vector<Checkpoint> history;
-  bool converged = false;
-  double rounding = 0;  // part of the gap
-};
-
 }  // namespace pegasos

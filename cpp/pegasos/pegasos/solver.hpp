@@ -17,6 +17,7 @@
 #include "pegasos/pegasos/average.hpp"
 #include "pegasos/pegasos/options.hpp"
 #include "pegasos/pegasos/oracle.hpp"
+#include "pegasos/proof/history.hpp"
 
 namespace pegasos {
 
@@ -33,6 +34,7 @@ class PegasosSolver {
         state_(state),
         watch_(watch),
         oracle_(problem, loss, team, watch),
+        history_(options.tol, watch, options.known),
         w_(state.v),
         average_(state.B, state.C, state.averaged),
         picks_(Sampler(options.sampling, options.seed, {problem.m(), problem.listed, problem.s}, options.k),
@@ -40,7 +42,6 @@ class PegasosSolver {
         blocks_(blocks_of(loss)),
         batch_(size_t(options.k)),
         slopes_(size_t(options.k * width())),
-        reached_(options.known),
         b_(size_t(width()), state.b) {
     w_.set_c(state.c);
     if (is_joint<L> && p_.free_bias) std::copy(state.out.end() - width(), state.out.end(), b_.begin());
@@ -48,21 +49,20 @@ class PegasosSolver {
     plain_ = o_.eta.kind == Steps::Kind::pegasos && o_.radius == 0;
   }
 
-  // report(checkpoint) hears of every new line of history; false stops the fit.
-  template <class Report>
-  PegasosFit run(const Report& report) {
-    PegasosFit fit;
+  // report hears of every new line of history; false stops the fit.
+  Fit run(Report report) {
+    history_.report = std::move(report);
     do {  // a random stop may come before the first step: that, too, deserves its certificate
-      bool whole = take_steps(next_checkpoint(fit));
+      bool whole = take_steps(next_checkpoint());
       keep_state();
       if (o_.one_pass || watch_.interrupted()) break;
       if (watch_.out_of_time()) watch_.forgive_time();
-      certify_now(fit);
-      if (watch_.out_of_time()) watch_.forgive_time(), whole = false, certify_now(fit);  // amidst it: once more
-      if (fit.history.empty() || watch_.interrupted() || !report(fit.history.back()) || !whole) break;
-    } while (!done(fit));
-    if (fit.history.empty() || watch_.interrupted()) write_output();  // of this moment, not of the last certificate
-    return fit;
+      certify_now();
+      if (watch_.out_of_time()) watch_.forgive_time(), whole = false, certify_now();  // amidst it: once more
+      if (history_.empty() || watch_.interrupted() || !history_.tell() || !whole) break;
+    } while (!done());
+    if (history_.empty() || watch_.interrupted()) write_output();  // of this moment, not of the last certificate
+    return history_.fit();
   }
 
  private:
@@ -75,7 +75,7 @@ class PegasosSolver {
 
   int64_t width() const { return blocks_.width(); }
 
-  bool done(const PegasosFit& fit) const { return (fit.converged && !o_.to_the_end) || state_.t >= o_.steps; }
+  bool done() const { return (history_.converged() && !o_.to_the_end) || state_.t >= o_.steps; }
 
   // Steps up to number `last`; false when stopped early.
   bool take_steps(int64_t last) {
@@ -177,12 +177,12 @@ class PegasosSolver {
 
   // Certificates cost about an epoch each. The gap of Pegasos falls like 1/t, which tells when the next one pays off;
   // never later than twice the steps of the last. At whole epochs the counts are w's own dual point.
-  int64_t next_checkpoint(const PegasosFit& fit) const {
+  int64_t next_checkpoint() const {
     if (o_.to_the_end || o_.one_pass) return o_.steps;
     const double epoch = double(p_.m()) / double(o_.k), done = double(state_.t) / epoch;
     double target = std::floor(done) + 1;
-    if (!fit.history.empty()) {
-      const auto& last = fit.history.back();
+    if (!history_.empty()) {
+      const auto& last = history_.last();
       const double gap = last.objective - last.dual;
       target = std::max(target, std::ceil(done * std::min(2.0, gap / o_.tol)));
     }
@@ -232,20 +232,12 @@ class PegasosSolver {
   }
 
   // alpha_i = min(1, m c_i / (t k)) for the hinge; any coefficient of w, read as a dual variable, for every loss.
-  void certify_now(PegasosFit& fit) {
+  void certify_now() {
     write_output();
     const auto found = oracle_.certificate(state_.out, state_.counts, w_.c() * p_.lam * p_.total);
     if (!found) return;
     if (p_.free_bias && !is_joint<L>) state_.out.back() = found->bias;
-    // Every dual value bounds f(w*) from below: keep the best. One above what f reaches proves nothing.
-    const auto [above, below] = found->rounding;
-    const double bound = found->dual - below;
-    reached_ = std::min(reached_, found->objective + above);
-    if (bound > bound_ && bound <= reached_) bound_ = bound, below_ = below;
-    const bool proves = !std::isnan(found->dual);  // the loss has a conjugate
-    fit.rounding = proves ? above + below_ : 0;
-    fit.history.push_back({watch_.seconds(), state_.t, found->objective, proves ? bound_ - above : found->dual});
-    fit.converged = proves && found->objective + above - bound_ <= o_.tol;
+    history_.add(state_.t, found->objective, found->dual, found->rounding);
   }
 
   const Problem<Rows>& p_;
@@ -253,17 +245,16 @@ class PegasosSolver {
   PegasosState& state_;
   Watch& watch_;
   Oracle<Rows, L> oracle_;
+  History history_;
   ScaledVector w_;
   Average average_;
   Picks picks_;
   const Blocks blocks_;
   std::vector<int64_t> batch_;  // the rows of a step
   std::vector<double> slopes_;  // theirs, one for each class; before they are known, their scores
-  double reached_;              // the lowest value of f that is known to be reached
   std::vector<double> b_;       // free bias, one number or one a class; where it is none, zero
   std::vector<double> best_;
   double best_value_ = std::numeric_limits<double>::infinity();
-  double bound_ = 0, below_ = 0;  // the best one, no loss is negative; by which rounding has lowered it
   size_t next_try_ = 0;
   bool plain_ = true;
 };

@@ -3,12 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <limits>
 #include <span>
 
 #include "pegasos/dual/options.hpp"
 #include "pegasos/proof/certificate.hpp"
+#include "pegasos/proof/history.hpp"
 #include "pegasos/proof/precise_certificate.hpp"
 #include "pegasos/run/meter.hpp"
 #include "pegasos/run/prices.hpp"
@@ -20,10 +20,7 @@ class Proofs {
  public:
   Proofs(const Problem<Rows>& problem, const L& loss, double tol, DualState& state, Team& team, Watch& watch,
          Meter& meter)
-      : p_(problem), loss_(loss), tol_(tol), state_(state), team_(team), watch_(watch), meter_(meter) {}
-
-  std::function<bool(const Checkpoint&)> report;  // of every line; false: stop
-  DualFit fit;
+      : p_(problem), loss_(loss), state_(state), team_(team), watch_(watch), meter_(meter), history_(tol, watch) {}
 
   // Operations of a certificate.
   double cost() const {
@@ -34,9 +31,12 @@ class Proofs {
   double objective() const { return objective_; }
   double gap() const { return gap_; }                  // of the last one, as computed
   bool raised_bound() const { return raised_bound_; }  // the last one
+  const History& history() const { return history_; }
+  bool converged() const { return history_.converged(); }
+  void report_to(Report report) { history_.report = std::move(report); }
 
   // Whether the last certificate is of the current state.
-  bool fresh() const { return !fit.history.empty() && fit.history.back().steps == state_.visits; }
+  bool fresh() const { return !history_.empty() && history_.last().steps == state_.visits; }
 
   // The exact certificate of (w, a); keeps the better w and the better bound. kept receives u, see certify. Returns
   // false when interrupted.
@@ -58,12 +58,9 @@ class Proofs {
       std::copy(w.begin(), w.end(), state_.w.begin());
       if (p_.free_bias && !is_joint<L>) state_.w.back() = found->bias;
     }
-    const double bound = found->dual - below;
-    raised_bound_ = bound > dual_ && bound <= objective_ + above_;  // a bound above what is reached proves nothing
-    if (raised_bound_) dual_ = bound, below_ = below;
+    raised_bound_ = history_.add(state_.visits, objective_, found->dual, {above_, below});
     gap_ = found->objective - found->dual;
-    add_line();
-    return report(fit.history.back());
+    return history_.tell();
   }
 
   // The certificate of zero weights, where these are better: their objective is known, and costs no pass. The bound is
@@ -73,46 +70,36 @@ class Proofs {
     std::fill(state_.w.begin(), state_.w.end(), 0.0);
     objective_ = at_zero;
     above_ = double(p_.m() + blocks_of(loss_).width() + 8) * rounding_unit * at_zero;
-    gap_ = objective_ - dual_;
-    add_line();
-    join_last();
-    report(fit.history.back());
+    gap_ = objective_ - history_.bound();
+    history_.add(state_.visits, objective_, 0, {above_, 0});
+    history_.tell();
   }
 
   // Whether rounding alone is above tol, and next to nothing is left to gain.
-  bool hopeless() const { return fit.rounding > tol_ && gap_ <= std::max(tol_, 1e-3 * fit.rounding); }
+  bool hopeless() const {
+    const double tol = history_.tol(), rounding = history_.rounding();
+    return rounding > tol && gap_ <= std::max(tol, 1e-3 * rounding);
+  }
 
   // Whether tol would be met but for rounding errors, which are smaller with more digits.
   bool in_doubt(const Certificate& found) const {
     const auto [above, below] = found.rounding;
-    const double proven = std::min(found.objective + above, objective_ + above_) - std::max(found.dual - below, dual_);
-    const double best = std::min(found.objective, objective_) - std::max(found.dual, dual_);
-    return proven > tol_ && best <= tol_ + above + below && std::isfinite(best);
-  }
-
-  // One line a step: where the last two are of the same, the second is the better of both.
-  void join_last() {
-    const size_t n = fit.history.size();
-    if (n > 1 && fit.history[n - 2].steps == fit.history[n - 1].steps) fit.history.erase(fit.history.end() - 2);
+    const double bound = history_.bound(), tol = history_.tol();
+    const double proven = std::min(found.objective + above, objective_ + above_) - std::max(found.dual - below, bound);
+    const double best = std::min(found.objective, objective_) - std::max(found.dual, bound);
+    return proven > tol && best <= tol + above + below && std::isfinite(best);
   }
 
  private:
-  void add_line() {
-    fit.rounding = above_ + below_;
-    fit.history.push_back({watch_.seconds(), state_.visits, objective_, dual_ - above_});
-    fit.converged = std::isfinite(objective_) && objective_ + above_ - dual_ <= tol_;
-  }
-
   const Problem<Rows>& p_;
   const L& loss_;
-  double tol_;
   DualState& state_;
   Team& team_;
   Watch& watch_;
   Meter& meter_;
+  History history_;
   double objective_ = std::numeric_limits<double>::infinity(), gap_ = objective_;
-  double above_ = 0, below_ = 0;  // by which rounding has raised the objective's bound, and lowered the other
-  double dual_ = 0;               // losses are not negative: a = 0 proves f >= 0
+  double above_ = 0;  // by which rounding may have lowered the objective
   bool raised_bound_ = false;
 };
 

@@ -106,7 +106,7 @@ class SecondOrder {
     const auto tries = [&] { return best_ <= floor_ ? 0 : best_ <= 1e3 * floor_ ? 3 : 10; };
     bool crawls = false;
     double care = 1;  // smaller after a step that looked good enough and was not
-    for (int failures = 0; failures < tries() && (to_the_floor || !proofs_.fit.converged) && epochs_left() >= 5;) {
+    for (int failures = 0; failures < tries() && (to_the_floor || !proofs_.converged()) && epochs_left() >= 5;) {
       const double path_limit = failures > 0 || crawls || !paid_before ? 3e7
                                 : path_first && best_ > 1e-6 * zero    ? 3e5
                                                                        : 0;
@@ -223,7 +223,7 @@ class SecondOrder {
   // A certificate. Where its bound, with better weights found before, is enough, what is handed back is what proves it.
   bool prove(std::span<const double> w, std::span<const double> a) {
     const bool go_on = certify_(w, a);
-    if (proofs_.fit.converged && proofs_.raised_bound()) std::copy(a.begin(), a.end(), state_.a.begin());
+    if (proofs_.converged() && proofs_.raised_bound()) std::copy(a.begin(), a.end(), state_.a.begin());
     return go_on;
   }
 

@@ -13,7 +13,7 @@
 #include <cmath>
 
 #include "pegasos/data/sampler.hpp"
-#include "pegasos/structured/history.hpp"
+#include "pegasos/proof/history.hpp"
 #include "pegasos/structured/rounding.hpp"
 #include "pegasos/structured/working_set.hpp"
 
@@ -38,10 +38,11 @@ class FrankWolfe {
 
   int64_t visits() const { return visits_; }
 
-  void run(uint64_t seed) {
+  // max_epochs: passes over all sequences, or as many visits.
+  void run(uint64_t seed, double max_epochs) {
     rebuild();
     const int64_t m = task_.m();
-    const double most = history_.stopping().max_epochs * double(m);
+    const double most = max_epochs * double(m);
     Sampler sampler(Sampling::permutation, seed, Population{m});
     const Stream draws = Stream(seed).split(1);
     for (int64_t round = 0;; ++round) {
@@ -56,7 +57,7 @@ class FrankWolfe {
       if (!epoch(order) || !sweeps()) break;
       const double estimate = std::accumulate(gap_.begin(), gap_.end(), 0.0) / double(m);
       const bool last = double(visits_) >= most;
-      if (last || estimate <= 0.7 * history_.stopping().tol || round % 8 == 7) {
+      if (last || estimate <= 0.7 * history_.tol() || round % 8 == 7) {
         if (!certify()) break;
         if (done_ || last) return;
         step_on_all();
@@ -119,7 +120,7 @@ class FrankWolfe {
         if (!watch_.go_on(int64_t(set.kept().size()) * 400)) return false;
       }
       const double mean = total / double(task_.m());
-      if (mean < 0.1 * history_.stopping().tol || mean > 0.7 * before) break;
+      if (mean < 0.1 * history_.tol() || mean > 0.7 * before) break;
       before = mean;
     }
     return true;
@@ -179,7 +180,7 @@ class FrankWolfe {
     }
     const double objective = loss / m + penalty;
     const double rounding = rounding_.objective(w_, penalty) + 0x1p-52 * (terms * (cost / m + penalty) + m * objective);
-    done_ = history_.add(visits_, objective, cost / m - penalty - rounding);
+    done_ = history_.note(visits_, objective, cost / m - penalty - rounding);
     return true;
   }
 

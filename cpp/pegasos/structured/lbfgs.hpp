@@ -9,8 +9,8 @@
 #include <deque>
 #include <numeric>
 
+#include "pegasos/proof/history.hpp"
 #include "pegasos/structured/first_steps.hpp"
-#include "pegasos/structured/history.hpp"
 #include "pegasos/structured/likelihood.hpp"
 
 namespace pegasos::structured {
@@ -26,8 +26,9 @@ class QuasiNewton {
     for (auto* vector : {&gradient_, &direction_, &trial_, &trial_gradient_}) vector->resize(n_);
   }
 
-  // at_zero: f(0), for a start that is no better. proof_only: no step is taken. visits: counted before, in sequences.
-  void run(double at_zero, bool proof_only, int64_t& visits) {
+  // at_zero: f(0), for a start that is no better. max_epochs: passes over all sequences; 0: the start is proven, no
+  // step is taken. visits: counted before, in sequences.
+  void run(double at_zero, double max_epochs, int64_t& visits) {
     const int64_t m = likelihood_.task().m();
     if (!evaluate(w_, f_, gradient_)) return;
     visits += m;
@@ -36,10 +37,10 @@ class QuasiNewton {
       if (!evaluate(w_, f_, gradient_)) return;
       visits += m;
     }
-    if (note(visits) || proof_only) return;
+    if (note(visits)) return;
     scale_ = 1 / (64 * likelihood_.task().lam);
     double step = 1;
-    while (double(visits) < history_.stopping().max_epochs * double(m)) {
+    while (double(visits) < max_epochs * double(m)) {
       double slope = descend();
       if (!(slope < 0)) {  // rounding: start afresh
         if (pairs_.empty()) return;
@@ -81,7 +82,7 @@ class QuasiNewton {
     return likelihood_.evaluate(w, team_, watch_, f, gradient);
   }
 
-  bool note(int64_t visits) { return history_.add(visits, f_, likelihood_.bound(w_, f_, gradient_)); }
+  bool note(int64_t visits) { return history_.note(visits, f_, likelihood_.bound(w_, f_, gradient_)); }
 
   void remember(double step) {
     Pair pair;
@@ -147,7 +148,7 @@ class QuasiNewton {
 };
 
 struct LikelihoodOptions {
-  Stopping stopping;
+  double max_epochs = std::numeric_limits<double>::infinity();
   uint64_t seed = 0;
   bool from_start = false;  // w is a point to go on from: no first steps
   double at_zero = 0;       // f(0)
@@ -158,10 +159,10 @@ inline void minimise_likelihood(const Tagging& task, const LikelihoodOptions& op
   if (!options.from_start) FirstSteps(task, options.seed).run(w, team, watch, visits);
   Likelihood likelihood(task);
   QuasiNewton solver(likelihood, w, team, watch, history);
-  if (watch.look()) solver.run(options.at_zero, false, visits);
-  if (watch.interrupted() || !history.lines().empty()) return;
+  if (watch.look()) solver.run(options.at_zero, options.max_epochs, visits);
+  if (watch.interrupted() || !history.empty()) return;
   watch.forgive_time();  // what there is shall have its proof, and no more
-  solver.run(options.at_zero, true, visits);
+  solver.run(options.at_zero, 0, visits);
 }
 
 }  // namespace pegasos::structured

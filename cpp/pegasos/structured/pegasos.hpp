@@ -14,7 +14,7 @@
 #include "pegasos/linalg/scaled_vector.hpp"
 #include "pegasos/pegasos/average.hpp"
 #include "pegasos/pegasos/options.hpp"
-#include "pegasos/structured/history.hpp"
+#include "pegasos/proof/history.hpp"
 #include "pegasos/structured/likelihood.hpp"
 
 namespace pegasos::structured {
@@ -71,7 +71,7 @@ class StructuredPegasos {
       if (average_.on() && o_.tail < 1) average_.restart();
       next_look = s_.t + std::max<int64_t>(1, (s_.t - began_) / 4 / epoch() * epoch() + epoch());
     }
-    const bool fresh = history_.lines().empty() || history_.lines().back().steps != s_.t;
+    const bool fresh = history_.empty() || history_.last().steps != s_.t;
     write();
     if (!o_.one_pass && fresh && !watch_.interrupted()) {
       watch_.forgive_time();
@@ -178,7 +178,7 @@ class StructuredPegasos {
     gradient_.resize(s_.out.size());
     double f = 0;
     if (!likelihood_->evaluate(s_.out, team_, watch_, f, gradient_)) return false;
-    done_ = history_.add(s_.t, f, likelihood_->bound(s_.out, f, gradient_));
+    done_ = history_.note(s_.t, f, likelihood_->bound(s_.out, f, gradient_));
     return true;
   }
 
@@ -199,7 +199,7 @@ class StructuredPegasos {
         [&](int64_t slot) { total += std::exchange(loss[size_t(slot)], 0.0); });
     if (!whole) return false;
     const double penalty = task_.lam / 2 * norm2(s_.out), objective = penalty + total / double(task_.m());
-    done_ = history_.add(s_.t, objective, dual() - rounding_.objective(s_.out, penalty));
+    done_ = history_.note(s_.t, objective, dual() - rounding_.objective(s_.out, penalty));
     return true;
   }
 

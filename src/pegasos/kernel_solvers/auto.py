@@ -56,7 +56,7 @@ class KernelAscent:
                 self._hold(journal, start.steps)
         except KeyboardInterrupt as raised:
             journal.error = raised
-        if not journal.lines:  # a model of zero weights has an objective, too
+        if journal.last is None:  # a model of zero weights has an objective, too
             self._hold(journal, start.steps)
         journal.close(lambda: self._sampled(journal, seed) if self.error is None else self.error)
         if not journal.error and not run.halt[0]:
@@ -76,7 +76,7 @@ class KernelAscent:
             return
         point, found = Point.zero(problem).certified()
         if not journal.found.objective <= found.objective:
-            journal.rounding = max(journal.rounding, journal.found.rounding)  # why it got nowhere, perhaps
+            journal.beside = max(journal.beside, journal.found.rounding)  # why it got nowhere, perhaps
             with suppress(Enough):  # the listener's objection is in the journal
                 journal.note(steps + self.visits, point, found)
 

@@ -29,7 +29,7 @@ class Journal(History):
         super().__init__(run, run.tol * problem.at_zero, problem.zero_value)
         self._problem = problem
         self.most_epochs = run.max_epochs
-        self.rounding = 0.0  # of float32 kernel values
+        self.beside = 0.0  # rounding that certificates do not count: of float32 kernel values
         self.point: Point | None = None  # of the last line, with its certificate
         self.found: Certificate | None = None
         self._coarse = False  # whether that comes from float32 kernel values
@@ -53,48 +53,28 @@ class Journal(History):
 
     def hold(self, steps: int, point: Point, found: Certificate) -> None:
         """The same, without a word."""
-        self._believe(found)
-        bound = self.bound - found.above if self._problem.matrix.psd else np.nan
-        measure = found.objective - bound if self._problem.matrix.psd else found.disagreement
-        self.write(steps, found.objective, bound, measure)
-        self.point, self.found, self._coarse = point, found, self._problem.matrix.is_coarse
-
-    def _believe(self, found: Certificate) -> None:
-        """The best bound so far. One above an objective that is known, that of zero to begin with, proves nothing but
-        that the kernel is no inner product.
-        """
-        slack = _SLACK[self._problem.matrix.is_coarse]
-        self.believe(found.objective + found.above, found.dual - found.below, slack)
-        if self.bound > self.known * (1 + slack):
-            self.bound = 0.0
+        coarse, psd = self._problem.matrix.is_coarse, self._problem.matrix.psd
+        certified = (found.objective, found.dual - found.below, found.above, found.below)
+        self.add(steps, *certified, slack=_SLACK[coarse], measure=None if psd else found.disagreement)
+        self.point, self.found, self._coarse = point, found, coarse
 
     def _at_the_floor(self, found: Certificate) -> bool:
         """Whether rounding alone is above tol, and there is next to nothing left to gain."""
         left = found.objective - found.dual
         return self._problem.matrix.psd and found.rounding > self.tol and left <= max(self.tol, _FLOOR * found.rounding)
 
-    def bears(self, error: float) -> bool:
-        """Whether the last line is good enough even if its bound is wrong by so much."""
-        return not self.lines[-1][2] - self.lines[-1][3] + error > self.tol
-
     def doubt(self, error: float) -> None:
         """Lower the last bound by an error that may be in it, and with it every line that said more. Only the last
         point was looked at: its own bound counts, not the best of all.
         """
         assert self.found is not None
-        own = max(min(self.bound, self.found.dual - self.found.below), 0.0) - self.found.above - error
-        self._lower(own)
-        self.rounding = error
-        self.converged = bool(self.lines[-1][2] - self.lines[-1][3] <= self.tol)
+        self.retract(max(min(self.bound, self.found.dual - self.found.below), 0.0) - self.found.above - error)
+        self.beside = error
 
     def forget(self) -> None:
         """Nothing is proven, except that no loss is negative, and nothing known but f(0)."""
-        self._lower(0.0)
-        self.known, self.converged = self._problem.zero_value, False
-
-    def _lower(self, bound: float) -> None:
-        self.bound = max(min(self.bound, bound), 0.0)
-        self.lines = [(*line[:3], float(min(line[3], bound))) for line in self.lines]
+        self.retract(0.0, self._problem.zero_value)
+        self.converged = False
 
     def close(self, error: Callable[[], float]) -> None:
         """The last line counts what float32 kernel values have done, if nobody interrupts; then nothing is proven."""
@@ -106,8 +86,8 @@ class Journal(History):
         except KeyboardInterrupt as raised:
             self.error = raised
         if self._coarse and self.error is not None:
-            self.lines = [(*line[:3], np.nan) for line in self.lines]
-            self.converged, self.rounding = False, np.inf
+            self.retract(np.nan)
+            self.beside = np.inf
 
     def _tell(self) -> bool:
         """Whether the listener has had enough; what it raises is kept until the model is safe."""
@@ -115,7 +95,7 @@ class Journal(History):
             return False
         self._told = self.run.seconds()
         # Until the first certificate: w = 0, and no loss is negative.
-        _, steps, objective, dual = self.lines[-1] if self.lines else (0.0, 0, self._problem.at_zero, 0.0)
+        _, steps, objective, dual = self.last or (0.0, 0, self._problem.at_zero, 0.0)
         try:
             return bool(self.run.report(self._told, steps, objective, dual, self.now))
         except BaseException as raised:
@@ -132,10 +112,11 @@ class Journal(History):
         """
         point = otherwise if self.point is None else self.point
         stopped = self.error is not None or bool(self.run.halt[0])
-        rounding = self.rounding + (self.found.rounding if self.found is not None else 0.0)
         w = _coefficients(point)
         resume = resume and replace(resume, w=w)
-        return Fit(w, *steps, self.array, self.converged, stopped, self.error, resume, rounding=rounding)
+        return Fit(
+            w, *steps, self.array, self.converged, stopped, self.error, resume, rounding=self.beside + self.rounding
+        )
 
 
 def _coefficients(point: Point) -> Floats:

@@ -209,7 +209,7 @@ class PairSolver:
             if "a" in state:
                 self._begun[number] = {**state, "error": error if state["end"] == "stopped" else None}
                 continue
-            _, coefficients, b, history, rounding = fit
+            coefficients, b, history, rounding = fit
             w = np.zeros(m + 1)
             i, k = (self._classes.rows[c] for c in self._pairs[number])
             w[i], w[k], w[-1] = coefficients[: len(i)], coefficients[len(i) :], b

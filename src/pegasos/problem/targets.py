@@ -98,7 +98,6 @@ def with_rounded_bias(problem: Problem, fit: Fit, run: Run) -> Fit:
     f = problem.lam / 2 * float(w[:-1] @ w[:-1]) + float(np.average(values, weights=problem.weights.s))
     if abs(f - fit.objective) <= 1e-13 * abs(f):  # the order of the sum alone does as much
         return fit
-    history = History(run, run.tol * problem.at_zero, lines=fit.history)
-    dual = min(f, fit.dual_objective)
-    history.write(int(fit.history[-1, 1]), f, dual, f - dual)
+    history = History(run, run.tol * problem.at_zero, lines=fit.history, least=-np.inf)
+    history.add(int(fit.history[-1, 1]), f, float(np.minimum(f, fit.dual_objective)))
     return replace(fit, history=history.array, converged=history.converged)

@@ -25,8 +25,8 @@ def search_bias(at_bias: Callable[[Run, float], Fit], problem: Problem, run: Run
     Each trial takes T steps, or an eighth of max_epochs; together they take no more than max_epochs.
     """
     best: Fit | None = None
-    history = History(run, run.tol * problem.at_zero, problem.zero_value)
-    history.bound = -np.inf  # those of the trials have the rounding of their objectives taken off, as zero would not
+    # Bounds of the trials have the rounding of their objectives taken off, as zero would not.
+    history = History(run, run.tol * problem.at_zero, problem.zero_value, least=-np.inf)
     steps, epochs, width = done, 0.0, 1.0
     low, high, b = -np.inf, np.inf, 0.0
     for _ in range(_MOST_HALVINGS):

@@ -46,7 +46,6 @@ class DualSolver(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         options.pegasos_first = self._pegasos_first
         options.second_order = self._second_order
         options.polish = bool(self.polish)
-        options.or_zero = True
         # Auto chooses where it starts, SDCA goes on with all of alpha.
         options.new_lam = self._pegasos_first and start.lam == start.lam and start.lam != problem.lam
         options.tol = run.tol * problem.at_zero

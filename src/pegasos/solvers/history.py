@@ -1,4 +1,4 @@
-"""The one history of a fit: the best bound so far, and whether it is enough."""
+"""The one history of a fit: the best bound so far, and whether it is enough. Its twin in C++: proof/history.hpp."""
 
 from __future__ import annotations
 
@@ -14,52 +14,80 @@ Line = tuple[float, int, float, float]  # seconds, steps, objective, dual
 
 class History:
     """A line for every certificate: its objective, and the best bound so far, from which all that rounding may have
-    done is taken off.
+    done is taken off. Whoever takes certificates adds them here, and nobody else writes to it.
     """
 
-    def __init__(self, run: Run, tol: float, known: float = np.inf, lines: Iterable[Line] = ()) -> None:
+    def __init__(
+        self, run: Run, tol: float, known: float = np.inf, lines: Iterable[Line] = (), least: float = 0.0
+    ) -> None:
         """tol: the gap that is small enough; known: an objective that can be reached, that of zero; lines: those of a
-        history to go on with.
+        history to go on with; least: a bound that holds in any case, since no loss is negative.
         """
-        self.run, self.tol, self.known = run, tol, known
-        self.bound = self._below = 0.0  # no loss is negative
-        self.lines: list[Line] = list(lines)
+        self.run, self.tol = run, tol
+        self._known, self._least = known, least
+        self._bound, self._below = least, 0.0
+        self._lines: list[Line] = list(lines)
         self.converged = False
         self.rounding = 0.0  # what it may have done to the gap, which counts it
 
-    def add(self, steps: int, objective: float, bound: float, above: float = 0.0, below: float = 0.0) -> None:
-        """A line about a model. bound: from below, NaN where there is none; `below`, what rounding may have done to it,
-        is taken off already; above: by how much f may exceed the objective.
+    def add(
+        self,
+        steps: int,
+        objective: float,
+        bound: float,
+        above: float = 0.0,
+        below: float = 0.0,
+        *,
+        slack: float = 0.0,
+        measure: float | None = None,
+    ) -> None:
+        """A line about a model; it takes the place of one after as many steps.
+
+        bound: from below, NaN where there is none; `below`, what rounding may have done to it, is taken off already.
+        One above an objective that is known, and by more than the part `slack` of that, proves nothing. above: by how
+        much f may exceed the objective. measure: what is to be at most tol, in place of the gap.
         """
-        if np.isnan(bound):
-            self.write(steps, objective, np.nan, np.nan)
-            return
-        if self.believe(objective + above, bound):
-            self._below = below
-        self.rounding = above + self._below
-        dual = self.bound - above
-        self.write(steps, objective, dual, objective - dual)
+        if np.isfinite(objective + above):
+            self._known = min(self._known, objective + above)
+        most = self._known * (1 + slack)
+        if self._bound < bound <= most:
+            self._bound, self._below = bound, below
+        if self._bound > most:
+            self._bound, self._below = self._least, 0.0
+        proves = not np.isnan(bound)
+        dual = self._bound - above if proves else np.nan
+        self.rounding = above + self._below if proves else 0.0
+        if self._lines and self._lines[-1][1] == steps:
+            self._lines.pop()
+        self._lines.append((self.run.seconds(), steps, objective, dual))
+        self.converged = bool((objective - dual if measure is None else measure) <= self.tol)
 
-    def believe(self, reached: float, bound: float, slack: float = 0.0) -> bool:
-        """Whether the bound is the best so far. One above an objective that is reached proves nothing."""
-        if np.isfinite(reached):
-            self.known = min(self.known, reached)
-        better = self.bound < bound <= self.known * (1 + slack)
-        if better:
-            self.bound = bound
-        return better
+    def retract(self, bound: float, known: float | None = None) -> None:
+        """No more than this is proven, nothing where it is NaN: lines that said more say so. known: the objective that
+        is known to be reached, if those of the lines are not.
+        """
+        self._bound = self._least if np.isnan(bound) else max(min(bound, self._bound), self._least)
+        self._known = self._known if known is None else known
+        self._lines = [(*line[:3], float(np.minimum(line[3], bound))) for line in self._lines]
+        self.converged = bool(self._lines) and bool(self._lines[-1][2] - self._lines[-1][3] <= self.tol)
 
-    def write(self, steps: int, objective: float, dual: float, measure: float) -> None:
-        """The line as it is; it takes the place of one after as many steps. measure: what is to be at most tol."""
-        if self.lines and self.lines[-1][1] == steps:
-            self.lines.pop()
-        self.lines.append((self.run.seconds(), steps, objective, dual))
-        self.converged = bool(measure <= self.tol)
+    def bears(self, error: float) -> bool:
+        """Whether the last line is good enough even if its bound is wrong by so much."""
+        return not self._lines[-1][2] - self._lines[-1][3] + error > self.tol
 
     def tell(self, now: Now) -> bool:
         """Tell whoever listens of the last line; whether that one has had enough."""
-        return self.run.report is not None and bool(self.run.report(*self.lines[-1], now))
+        return self.run.report is not None and bool(self.run.report(*self._lines[-1], now))
+
+    @property
+    def last(self) -> Line | None:
+        return self._lines[-1] if self._lines else None
+
+    @property
+    def bound(self) -> float:
+        """The best one, rounding taken off."""
+        return self._bound
 
     @property
     def array(self) -> Floats:
-        return np.array(self.lines, dtype=np.float64).reshape(-1, 4)
+        return np.array(self._lines, dtype=np.float64).reshape(-1, 4)

@@ -95,7 +95,7 @@ class IterativeSolver(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
                     due = passes + 1 + passes // 4
                 after = None if enough else next(path, None)
                 if after is None:  # it has ended: what it has reached is to be certified
-                    enough = enough or history.lines[-1][1] == start.steps + passes
+                    enough = enough or (history.last is not None and history.last[1] == start.steps + passes)
                     due = passes
                 else:
                     w, passes = after, passes + 1

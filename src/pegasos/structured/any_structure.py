@@ -6,7 +6,6 @@ f(w) = lam/2 ||w||^2 + mean_i max_y cost(y_i, y) - <w, psi_i(y)>,   psi_i(y) = p
 from __future__ import annotations
 
 import math
-import time
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,7 +13,7 @@ import numpy as np
 
 from .. import _core
 from .blocks import Block
-from .run import Fit, Floats, Pegasos, Run, schedule
+from .run import Fit, Floats, History, Pegasos, Run, schedule
 from .vectors import Vector, vector
 
 
@@ -75,42 +74,32 @@ class _Enough(Exception):
     """Time is up."""
 
 
-class Journal:
+class Journal(History):
     """The lines of history, the clock, and who is told."""
 
-    def __init__(self, stop: Run, tol: float, w: Floats) -> None:
-        self.stop, self.tol, self.w = stop, tol, w
-        self.lines: list[tuple[float, int, float, float]] = []
-        self.dual, self.converged, self.interrupted = 0.0, False, False  # the hinge is never below 0
-        self.hurried = True
+    def __init__(self, run: Run, tol: float, w: Floats) -> None:
+        super().__init__(run, tol)
+        self.w, self.interrupted, self.hurried = w, False, True
 
     def look(self) -> None:
-        limit = self.stop.max_time
-        if self.hurried and limit is not None and self.seconds >= limit:
+        if self.hurried and self.run.seconds_left() <= 0:
             raise _Enough
 
-    @property
-    def seconds(self) -> float:
-        return time.perf_counter() - self.stop.began
-
-    def add(self, steps: int, objective: float, dual: float) -> bool:
-        self.dual = min(max(self.dual, dual), objective)
-        self.lines.append((self.seconds, steps, objective, self.dual))
-        self.converged = objective - self.dual <= self.tol
-        if self.stop.report is not None and self.stop.report(self.seconds, steps, objective, self.dual, self.w.copy):
-            self.interrupted = True
+    def note(self, steps: int, objective: float, bound: float) -> bool:
+        """A line; True when it is good enough, or the listener wants an end."""
+        self.add(steps, objective, bound)
+        self.interrupted = self.tell(self.w.copy) or self.interrupted
         return self.converged or self.interrupted
 
     def fit(self, examples: Examples, w: Floats, steps: int, visits: int, error: BaseException | None) -> Fit:
-        history = np.array(self.lines).reshape(-1, 4)
         if not examples.exact:
-            history[:, 3] = np.nan
+            self.retract(np.nan)
         return Fit(
             w=w,
             steps=steps,
             epochs=visits / examples.m,
-            history=history,
-            converged=self.converged and examples.exact,
+            history=self.array,
+            converged=self.converged,
             interrupted=self.interrupted or error is not None,
             error=error,
         )
@@ -138,7 +127,7 @@ def frank_wolfe(examples: Examples, stop: Run, at_zero: float, blocks: list[Bloc
         mean_cost = sum(float(block.alpha @ block.cost) for block in blocks) / m
         penalty = 0.5 * examples.lam * float(w @ w)
         rounding = 2.0**-52 * (examples.size + 4 * m) * (mean_cost + objective + penalty)
-        if journal.add(visits, objective, mean_cost - penalty - rounding):
+        if journal.note(visits, objective, mean_cost - penalty - rounding):
             return True
         for i, (psi, cost, y) in enumerate(found if going_on else []):
             blocks[i].add(psi, cost, y)
@@ -192,7 +181,7 @@ def pegasos(examples: Examples, solver: Pegasos, stop: Run, at_zero: float, seed
         most = 1.0 / max(1.0, float((counts * scale).max()))
         part = min(most, lam * cost / (2 * penalty)) if penalty > 0 else most
         rounding = 2.0**-52 * (t * k + examples.size) * (lam * cost + penalty + objective)
-        return journal.add(t, objective, part * lam * cost - part * part * penalty - rounding)
+        return journal.note(t, objective, part * lam * cost - part * part * penalty - rounding)
 
     try:
         while t < steps:

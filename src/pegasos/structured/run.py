@@ -22,6 +22,7 @@ from ..progress import CallbackSupportMixin, Progress, Told, all_or_nothing, wit
 from ..rules import LAM, Flag, Integer, Level, Number, OneOf, OrNone, Rule, check
 from ..solvers import Pegasos, solver_of
 from ..solvers.base import Fit, Run
+from ..solvers.history import History
 from ..solvers.pegasos_options import norma_p, schedule
 
 __all__ = [
@@ -30,6 +31,7 @@ __all__ = [
     "Fit",
     "Flag",
     "Floats",
+    "History",
     "Integer",
     "Level",
     "Number",
