@@ -43,6 +43,9 @@ class ProximalBias {
 
   Problem<Rows> inner;
 
+  // Of the bias feature of the inner problem, as a part of lam.
+  double penalty() const { return centres_.empty() ? 1.0 : 1e-4; }
+
   // The current b is the next centre; w is of the inner problem.
   void recentre(std::span<double> w) {
     to_whole(w);

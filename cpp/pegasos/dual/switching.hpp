@@ -1,109 +1,202 @@
-// Who goes next: coordinate ascent, or a second-order method that offers to finish. Counted, never timed.
+// Who goes next in a dual fit. Every phase names its price, in counted operations (run/meter.hpp), never timed, so that
+// a fit does the same on every machine.
 //
-// An offer has a price, predicted from the sizes that it will meet, and gets a budget of a few times that. It is
-// accepted where coordinate ascent, at the pace it has shown, would need clearly more; what does not pay within its
-// budget is not offered again before as much was spent on coordinate ascent.
+// Coordinate ascent is what goes on unless something else pays. A finish by second-order methods has a price, predicted
+// from the sizes that it will meet, and gets a budget of a few times that. It is accepted where coordinate ascent, at
+// the pace it has shown, would need clearly more; what does not pay within its budget is not accepted again before as
+// much was spent on coordinate ascent.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <vector>
 
+#include "pegasos/dual/pace.hpp"
 #include "pegasos/run/meter.hpp"
+#include "pegasos/run/prices.hpp"
 
 namespace pegasos {
+
+enum class Who { start, descent, ascent, finish, nobody };
+
+struct Turn {
+  Who who;
+  bool to_the_floor = false;  // for the last digits
+  double budget = 0;          // of a finish
+  bool from_descent = false;  // it goes on from where that has ended
+};
 
 class Switching {
  public:
   // Work that nobody would notice: about a millisecond.
   static constexpr double unnoticed = 1e6;
-  // What the last digits may take where that is what they are expected to.
+  // What the last digits may take where they are expected to take `unnoticed`.
   static constexpr double for_polish = 2.5 * unnoticed;
+  // Of f(0): with a larger gap the interior path, where it is cheaper than Newton's steps, goes before them.
+  static constexpr double near_zero = 1e-6;
 
-  Switching(const Meter& meter, bool smooth) : meter_(meter), smooth_(smooth) {}
+  Switching(const Meter& meter, bool smooth, double tol) : meter_(meter), smooth_(smooth), tol_(tol) {}
 
-  // An epoch of coordinate ascent took so much and ended with this estimate of the gap.
-  void epoch(double estimate, double operations) {
-    estimates_.push_back(estimate);
-    last_ = operations;
+  // phases: a `Phases` of dual/auto.hpp.
+  template <class Phases>
+  Turn next(Phases& phases) {
+    const Turn turn = choose(phases);
+    last_ = turn.who;
+    return turn;
   }
-  // A second-order phase took so much. The pace before it says nothing about what follows. If it did not pay, the next
-  // one has to last longer, and be worth that.
-  void phase(double operations, bool paid) {
-    phases_ += operations;
+
+  // A finish took so much. If it did not pay, the next one has to last longer, and be worth that.
+  void finished(double operations, bool paid) {
+    finishes_ += operations;
     if (!paid) lost_ += operations;
-    since_ = estimates_.size();
     declined_ = -1;
     patience_ = paid ? 1 : 2 * patience_;
   }
 
-  const std::vector<double>& estimates() const { return estimates_; }
+  // Whether the interior path goes next in a finish, rather than a Newton step. system: multiplications of one of its
+  // systems; in_need: Newton's steps do not get on; first: it is the cheaper way from where it stands. A path
+  // that turns out not to be needed must cost next to nothing.
+  static bool path_goes_next(double system, bool in_need, bool first) {
+    return system < (in_need ? largest_system : first ? small_system : 0);
+  }
 
-  // What coordinate ascent still needs to bring the gap below tol, at the pace of the last half of its epochs: the
-  // least of a few guesses. Single estimates rise and fall: calm rows come every eighth epoch, and losses that need
-  // logarithms look at every eighth row.
-  double rest(double tol) const {
-    double least = most_epochs;
-    for (size_t n = estimates_.size() - 2; n <= estimates_.size(); ++n) {
-      const size_t first = since_ + (n - since_ - 3) / 2;
-      const double pace = std::log(mean(first) / mean(n - 3)) / double(std::max<size_t>(1, n - 3 - first));
-      least = std::min(least, std::log(mean(n - 3) / std::max(tol, 1e-15)) / std::max(pace, 1e-6));
+  // Whether quasi-Newton steps with a matrix for each class go next in a finish, rather than Newton's: where they will
+  // be cheaper than so many of those, unless they have turned out to crawl and one Newton step costs less.
+  static bool by_class_goes_next(double price, double step, double steps, bool crawled) {
+    return price < step * steps && !(crawled && step < price);
+  }
+
+  // Smooth losses do not have to wait to know that coordinate ascent will crawl: (1 + beta R^2 / (lam m))
+  // log(gap / tol) epochs are enough for a loss whose slope changes by beta at most (Shalev-Shwartz and Zhang 2013).
+  // Measured: a third of that, and of what follows if R^2 / (lam m) is taken for no more than rows are alike. Whether
+  // the price is below that many epochs; digits: log(gap / tol), epoch: operations of one.
+  static bool beats_epochs(double price, double condition, double digits, double epoch, bool free_bias) {
+    const double centres = free_bias ? 2 : 1;  // every new one takes as many epochs as the others: twice in all
+    return price <= margin * (1 + condition) * centres * digits * epoch;
+  }
+  // What is believed of beta R^2 / (lam m): beyond, it says nothing any more.
+  static double known_condition(double condition) { return std::min(largest_condition, condition); }
+
+ private:
+  template <class Phases>
+  Turn choose(Phases& phases) {
+    auto& [shared, start, ascent, descent, finish] = phases;
+    if (last_ == Who::nobody && !start.from_zero()) return {Who::start};
+    if (shared.proofs.converged()) return last_digits(phases);
+    if (last_ == Who::nobody || (last_ == Who::start && !start.from_zero())) {
+      if (descent.price() < price::never) return {Who::descent};
+      if (start.from_zero() && start.price() < price::never) return {Who::start};
     }
-    return std::max(0.0, least) * last_;
+    // A descent that has not got there: second order may take as much again, from where it is.
+    if (last_ == Who::descent && shared.epochs_left() >= least_epochs && std::isfinite(shared.proofs.gap()))
+      return {Who::finish, false, std::max(meter_.spent(), unnoticed), true};
+    if (last_ == Who::ascent && shared.o.second_order)
+      if (const Turn turn = offer(phases); turn.who == Who::finish) return turn;
+    const bool at_floor = shared.proofs.hopeless() || finish.at_floor();
+    return {at_floor || ascent.exhausted() ? Who::nobody : Who::ascent};
+  }
+
+  // After an epoch: whether second-order methods should finish.
+  template <class Phases>
+  Turn offer(Phases& phases) {
+    auto& [shared, start, ascent, descent, finish] = phases;
+    const Pace& pace = ascent.pace();
+    if constexpr (Phases::smooth) {
+      const bool now = pace.estimates().size() == smooth_offer;
+      const double gap = pace.estimates().back();
+      const double price = now ? finish.price_where_ascent_crawls(gap, shared.full_epoch()) : 0;
+      if (price > 0) return {Who::finish, false, budget(price)};
+    }
+    if (!asks(pace, finish.look_cost())) return {Who::ascent};
+    if (!given_up_ && gives_up(ascent.price(), shared.epochs_left() * shared.full_epoch())) {
+      given_up_ = true;
+      return {Who::finish, false, std::max(last_times * ascent_spent(), last_resort)};
+    }
+    const auto [price, polish] = finish.prices();
+    // The last digits will be asked for anyway: coordinate ascent would be a detour.
+    if (polish_pays(shared.o.polish, polish)) return {Who::finish, true, for_polish};
+    if (!accepts(pace, price) || (price > unnoticed && !ascent.near(near_enough))) return {Who::ascent};
+    return {Who::finish, false, budget(price)};
+  }
+
+  // Once tol is met, the last digits, where they cost next to nothing: repeated fits then agree.
+  template <class Phases>
+  Turn last_digits(Phases& phases) {
+    auto& [shared, start, ascent, descent, finish] = phases;
+    if (polished_ || finish.at_floor() || !shared.o.second_order || !shared.o.polish) return {Who::nobody};
+    if (shared.proofs.cost() > unnoticed || !polish_pays(true, finish.prices().polish)) return {Who::nobody};
+    return {Who::finish, true, for_polish};
+  }
+
+  // Once.
+  bool polish_pays(bool wanted, double price) {
+    const bool pays = wanted && !polished_ && price <= unnoticed;
+    polished_ |= pays;
+    return pays;
   }
 
   // Whether it is time to ask for a price, which takes a look at all rows: a tenth of the work at most goes into
   // asking.
-  bool asks(double tol, double look) {
-    if (epochs() < first_offer || meter_.spent() - asked_ < 10 * look || rest(tol) <= few_epochs * last_) return false;
+  bool asks(const Pace& pace, double look) {
+    if (pace.epochs() < first_offer || meter_.spent() - asked_ < per_look * look) return false;
+    if (pace.rest(tol_) <= few_epochs * pace.last_epoch()) return false;
     asked_ = meter_.spent();
     return true;
   }
 
-  // Both are guesses: there must be a wide margin. What was lost to phases that did not get there has to be earned
+  // Both are guesses: there must be a wide margin. What was lost to finishes that did not get there has to be earned
   // first.
   //
   // For a smaller tol an offer is worth more. So that a larger tol never takes clearly longer, one that is declined for
   // its tol alone needs no margin any more once a part of its price was spent on something else; and hardly a reason
   // where the price is certain, as it is for smooth losses.
-  bool accepts(double price, double tol) {
+  bool accepts(const Pace& pace, double price) {
     price *= patience_;
-    if (price <= unnoticed - phases_) return price <= rest(tol);
-    if (epochs() < first_large_offer || lost_ > ascent()) return false;
-    if (price <= (price > ascent() ? worth : worth_known) * rest(tol)) return true;
-    if (price > worth * rest(tiny)) return false;
-    if (declined_ < 0) declined_ = ascent();
-    return ascent() - declined_ >= worth * price && (smooth_ ? 0.1 : 1.0) * price <= rest(tol);
+    const double rest = pace.rest(tol_), spent = ascent_spent();
+    if (price <= unnoticed - finishes_) return price <= rest;
+    if (pace.epochs() < first_large_offer || lost_ > spent) return false;
+    if (price <= (price > spent ? worth : worth_known) * rest) return true;
+    if (price > worth * pace.rest(tiny)) return false;
+    if (declined_ < 0) declined_ = spent;
+    return spent - declined_ >= worth * price && (smooth_ ? certain : 1.0) * price <= rest;
   }
 
   // Whether the operations left until max_epochs will not do.
-  bool gives_up(double tol, double left) const { return left < last_part * ascent() && rest(tol) > 1.5 * left; }
-  double last_budget() const { return std::max(20 * ascent(), 2000 * unnoticed); }
+  bool gives_up(double rest, double left) const { return left < last_part * ascent_spent() && rest > clearly * left; }
 
-  // For a phase of this price: the guess may be wrong by that much.
-  double budget(double price) const { return std::max(3 * patience_ * price, unnoticed); }
+  // For a finish of this price: the guess may be wrong by that much.
+  double budget(double price) const { return std::max(overrun * patience_ * price, unnoticed); }
 
- private:
-  double ascent() const { return meter_.spent() - phases_; }
-  size_t epochs() const { return estimates_.size() - since_; }
-  // Of three estimates from this one on.
-  double mean(size_t from) const { return (estimates_[from] + estimates_[from + 1] + estimates_[from + 2]) / 3; }
+  double ascent_spent() const { return meter_.spent() - finishes_; }
 
-  static constexpr size_t first_offer = 5,
-                          first_large_offer = 8;  // epochs: before, an estimate of the pace says nothing
-  static constexpr double few_epochs = 5;         // not worth an offer
-  static constexpr double most_epochs = 1e6;
+  // Epochs. Before, an estimate of the pace says little (dual/pace.hpp); smooth losses need none, but a gap to begin
+  // with.
+  static constexpr size_t smooth_offer = 2, first_offer = 5, first_large_offer = 8;
+  static constexpr double per_look = 10;  // operations of the fit for one of asking
+  static constexpr double overrun = 3;    // of a price: the guess may be wrong by that much
+  static constexpr double clearly = 1.5;  // more than what is left
+  static constexpr double margin = 0.5;   // on a number of epochs of which a third is needed
+  static constexpr double largest_condition = 200;
+  static constexpr double few_epochs = 5;      // not worth an offer
+  static constexpr double least_epochs = 5;    // a finish takes that many passes at least
   static constexpr double worth = 0.25;        // what is left is known to that factor, after a few epochs
   static constexpr double worth_known = 0.75;  // and much better once as much again was spent
+  static constexpr double certain = 0.1;       // of the price of a smooth loss
   static constexpr double last_part = 0.5;     // of all epochs
   static constexpr double tiny = 1e-8;         // a tol as small as any
+  // Where epochs run out, better late than not at all: so many times what was spent, two seconds at least.
+  static constexpr double last_times = 20, last_resort = 2000 * unnoticed;
+  static constexpr double near_enough = 0.05;  // of f(0), for joint losses: see AscentPhase::near
+  // Of the interior path: 2,000 rows of 170 features, and 600 of 30 (breast cancer), which take it 15 ms.
+  static constexpr double largest_system = 3e7, small_system = 3e5;
 
   const Meter& meter_;
   bool smooth_;
-  std::vector<double> estimates_;  // of the gap, one per epoch
-  size_t since_ = 0;               // the last phase
-  double last_ = 0, phases_ = 0, lost_ = 0, asked_ = 0, declined_ = -1, patience_ = 1;
+  double tol_;
+  Who last_ = Who::nobody;
+  double finishes_ = 0, lost_ = 0;  // operations of all finishes, and of those that did not pay
+  double asked_ = 0, declined_ = -1, patience_ = 1;
+  bool given_up_ = false, polished_ = false;
 };
 
 }  // namespace pegasos

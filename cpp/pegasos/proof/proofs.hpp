@@ -31,6 +31,7 @@ class Proofs {
   double objective() const { return objective_; }
   double gap() const { return gap_; }                  // of the last one, as computed
   bool raised_bound() const { return raised_bound_; }  // the last one
+  double spent_before() const { return spent_; }       // operations of the fit, up to the last one
   const History& history() const { return history_; }
   bool converged() const { return history_.converged(); }
   void report_to(Report report) { history_.report = std::move(report); }
@@ -41,26 +42,9 @@ class Proofs {
   // The exact certificate of (w, a); keeps the better w and the better bound. kept receives u, see certify. Returns
   // false when interrupted.
   bool take(std::span<const double> w, std::span<const double> a, std::span<double> kept, const auto& look) {
-    const auto& blocks = blocks_of(loss_);
-    const auto dual = [&](int64_t i, double* out) { block_copy(blocks, a.data() + i * blocks.width(), out); };
-    meter_.take(cost());
-    auto found = certify(p_, loss_, w, dual, team_, watch_, kept, look);
-    if (!found) return false;
-    if (in_doubt(*found)) {
-      meter_.take(twofold_work * cost());
-      if (!(found = certify_precisely(p_, loss_, w, dual, watch_))) return false;
-    }
-    const auto [above, below] = found->rounding;
-    const bool sure = std::isfinite(above) && std::isfinite(above_);  // numbers near overflow have no sum
-    if (sure ? found->objective + above < objective_ + above_ : found->objective < objective_) {
-      objective_ = found->objective;
-      above_ = above;
-      std::copy(w.begin(), w.end(), state_.w.begin());
-      if (p_.free_bias && !is_joint<L>) state_.w.back() = found->bias;
-    }
-    raised_bound_ = history_.add(state_.visits, objective_, found->dual, {above_, below});
-    gap_ = found->objective - found->dual;
-    return history_.tell();
+    const bool go_on = certify_and_note(w, a, kept, look);
+    spent_ = meter_.spent();
+    return go_on;
   }
 
   // The certificate of zero weights, where these are better: their objective is known, and costs no pass. The bound is
@@ -91,6 +75,30 @@ class Proofs {
   }
 
  private:
+  bool certify_and_note(std::span<const double> w, std::span<const double> a, std::span<double> kept,
+                        const auto& look) {
+    const auto& blocks = blocks_of(loss_);
+    const auto dual = [&](int64_t i, double* out) { block_copy(blocks, a.data() + i * blocks.width(), out); };
+    meter_.take(cost());
+    auto found = certify(p_, loss_, w, dual, team_, watch_, kept, look);
+    if (!found) return false;
+    if (in_doubt(*found)) {
+      meter_.take(twofold_work * cost());
+      if (!(found = certify_precisely(p_, loss_, w, dual, watch_))) return false;
+    }
+    const auto [above, below] = found->rounding;
+    const bool sure = std::isfinite(above) && std::isfinite(above_);  // numbers near overflow have no sum
+    if (sure ? found->objective + above < objective_ + above_ : found->objective < objective_) {
+      objective_ = found->objective;
+      above_ = above;
+      std::copy(w.begin(), w.end(), state_.w.begin());
+      if (p_.free_bias && !is_joint<L>) state_.w.back() = found->bias;
+    }
+    raised_bound_ = history_.add(state_.visits, objective_, found->dual, {above_, below});
+    gap_ = found->objective - found->dual;
+    return history_.tell();
+  }
+
   const Problem<Rows>& p_;
   const L& loss_;
   DualState& state_;
@@ -99,6 +107,7 @@ class Proofs {
   Meter& meter_;
   History history_;
   double objective_ = std::numeric_limits<double>::infinity(), gap_ = objective_;
+  double spent_ = 0;
   double above_ = 0;  // by which rounding may have lowered the objective
   bool raised_bound_ = false;
 };

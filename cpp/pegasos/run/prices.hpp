@@ -7,6 +7,8 @@
 
 namespace pegasos::price {
 
+inline constexpr double never = 1e300;  // of what cannot be done
+
 // A number of a row, read or added to in a pass in memory order; sparse ones look up where they belong.
 inline double number(bool dense) { return dense ? 0.25 : 0.7; }
 

@@ -42,6 +42,11 @@ class Descent {
   // Few unknowns, and many rows for each of them.
   bool suits() const { return L::smooth && unknowns() <= 1200 && p_.m() >= 128 * unknowns(); }
 
+  // Operations of a pass over all rows.
+  double pass() const {
+    return 2 * price::pass(p_, double(width())) + price::look(double(p_.rows.size() * width()), L::costly);
+  }
+
   // Improves w, in and out, until the gap is at most `tol`, by at most `most` passes over all rows; a receives its dual
   // variables. scale: of the losses. Returns false when interrupted: w is the last one that a whole pass has looked at
   // then, and every number of a is feasible.

@@ -18,6 +18,7 @@
 #include "pegasos/linalg/corrections.hpp"
 #include "pegasos/linalg/line_search.hpp"
 #include "pegasos/run/meter.hpp"
+#include "pegasos/run/prices.hpp"
 #include "pegasos/second_order/class_matrices.hpp"
 #include "pegasos/second_order/newton_passes.hpp"
 
@@ -32,7 +33,7 @@ class QuasiNewton {
 
   // Operations from anywhere to a few digits.
   double price() const {
-    return matrices_.possible() ? passes * step_cost() + passes / matrix_lasts * matrices_.cost() : 1e300;
+    return matrices_.possible() ? passes * step_cost() + passes / matrix_lasts * matrices_.cost() : price::never;
   }
 
   // Improves w and a, both in and out, until the gap is at most `tol`, by at most `most` steps; a answers w. Returns

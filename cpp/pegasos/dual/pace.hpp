@@ -1,0 +1,51 @@
+// The pace of coordinate ascent: what it will still need, going by the epochs so far.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <vector>
+
+namespace pegasos {
+
+class Pace {
+ public:
+  // An epoch took so many operations and ended with this estimate of the gap.
+  void epoch(double estimate, double operations) {
+    estimates_.push_back(estimate);
+    last_ = operations;
+  }
+
+  // Another phase had its turn: the pace before it says nothing about what follows.
+  void start_anew() { since_ = estimates_.size(); }
+
+  const std::vector<double>& estimates() const { return estimates_; }
+  size_t epochs() const { return estimates_.size() - since_; }
+  double last_epoch() const { return last_; }  // operations
+
+  // Operations that it still needs to bring the gap below tol, at the pace of the last half of its epochs, five of them
+  // at least: the least of a few guesses. Single estimates rise and fall: calm rows come every eighth epoch, and losses
+  // that need logarithms look at every eighth row. Measured on six small tables, three losses and lam 1e-2 to 1e-6, it
+  // promises too much: 0.02 to 0.4 of what was needed after 5 epochs, 0.1 to 0.6 after 8, 0.25 to 0.9 after 16.
+  double rest(double tol) const {
+    double least = most_epochs;
+    for (size_t n = estimates_.size() - 2; n <= estimates_.size(); ++n) {
+      const size_t first = since_ + (n - since_ - 3) / 2;
+      const double pace = std::log(mean(first) / mean(n - 3)) / double(std::max<size_t>(1, n - 3 - first));
+      least = std::min(least, std::log(mean(n - 3) / std::max(tol, 1e-15)) / std::max(pace, 1e-6));
+    }
+    return std::max(0.0, least) * last_;
+  }
+
+ private:
+  static constexpr double most_epochs = 1e6;
+
+  // Of three estimates from this one on.
+  double mean(size_t from) const { return (estimates_[from] + estimates_[from + 1] + estimates_[from + 2]) / 3; }
+
+  std::vector<double> estimates_;  // of the gap, one per epoch
+  size_t since_ = 0;               // how many there were when another phase had its turn
+  double last_ = 0;
+};
+
+}  // namespace pegasos

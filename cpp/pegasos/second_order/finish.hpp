@@ -1,0 +1,109 @@
+// The second-order finish: proximal Newton steps and, for small piecewise linear problems, the interior path, from
+// wherever the phases before have got to. It has a budget; whatever ends it, the best state is kept.
+#pragma once
+
+#include <algorithm>
+#include <span>
+#include <vector>
+
+#include "pegasos/dual/switching.hpp"
+#include "pegasos/second_order/newton_phase.hpp"
+#include "pegasos/second_order/path_phase.hpp"
+
+namespace pegasos {
+
+template <class Rows, AnyLoss L>
+class Finish {
+ public:
+  explicit Finish(Shared<Rows, L>& shared) : s_(shared), at_(shared), newton_(at_), path_(at_) {}
+
+  // Operations from here to tol, and from there to the last digits: of the phase that needs fewer.
+  struct Prices {
+    double finish, polish;
+  };
+  Prices prices() {
+    if (!newton_.prepare()) return {price::never, price::never};  // interrupted
+    s_.meter.take(look_cost());
+    const double path = path_.price();
+    return {std::min(path, newton_.price()), std::min(path, newton_.price_of_last_digits())};
+  }
+  double look_cost() const { return 5 * double(s_.state.a.size()); }
+
+  // Smooth losses: the price from this gap, where coordinate ascent, at so many operations an epoch, would take longer;
+  // 0 where it would not.
+  double price_where_ascent_crawls(double gap, double epoch) {
+    if (gap <= s_.o.tol || s_.epochs_left() < least_epochs || !newton_.prepare()) return 0;
+    const double price = newton_.price_from(gap), digits = std::log(gap / s_.o.tol);
+    const auto pays = [&](double condition) {
+      return Switching::beats_epochs(price, condition, digits, epoch, s_.p.free_bias);
+    };
+    const double condition = Switching::known_condition(newton_.condition());
+    return pays(condition) && pays(std::min(condition, newton_.alike())) ? price : 0;
+  }
+
+  // Improves state.a and the certified weights from shared.w until tol, until the gap stops falling
+  // when `to_the_floor`, or until `budget` is used up without bringing the gap down: what was best stays. Returns false
+  // when interrupted.
+  bool run(bool to_the_floor, double budget) {
+    ++s_.changes;
+    spent_ = 0;
+    if ((!s_.proofs.fresh() && !s_.certify(s_.w, s_.state.a)) || !not_above_zero(s_.w)) return false;
+    const bool paid_before = !at_.begun() || at_.paid();
+    spent_ = s_.meter.spent();
+    at_.begin(s_.w, to_the_floor, budget);
+    const bool whole = newton_.prepare() && take_turns(paid_before);
+    s_.meter.allow_all();
+    spent_ = s_.meter.spent() - spent_;
+    return whole;
+  }
+
+  // Of the last run: what it has taken, whether it brought the gap down a lot, and whether nothing is left to gain.
+  double spent() const { return spent_; }
+  bool paid() const { return at_.paid(); }
+  bool at_floor() const { return at_.at_floor(); }
+
+ private:
+  static constexpr double least_epochs = 5;  // of max_epochs that are left: a step and its proof take a few
+
+  bool take_turns(bool paid_before) {
+    newton_.begin();
+    const double path_price = path_.price();
+    const bool path_first = path_price <= newton_.price();
+    bool path_left = path_price < price::never;
+    const auto tries = [&] { return at_.at_floor() ? 0 : at_.best <= 1e3 * at_.floor ? 3 : 10; };
+    while (newton_.failures() < tries() && (at_.to_the_floor || !s_.proofs.converged()) &&
+           s_.epochs_left() >= least_epochs) {
+      const bool in_need = newton_.failures() > 0 || newton_.crawls() || !paid_before;
+      const bool far = at_.best > Switching::near_zero * at_.zero;
+      if (path_left && Switching::path_goes_next(path_.system(), in_need, path_first && far) &&
+          s_.meter.left() >= path_price) {
+        path_left = false;
+        if (!path_.run()) return false;
+        if (path_.helped()) newton_.choose_curvature();
+      } else if (!newton_.run()) {
+        return false;
+      }
+      if (s_.meter.used_up()) return true;
+    }
+    return true;
+  }
+
+  // Coordinate ascent may have only made it worse: a fresh start is nearer then.
+  bool not_above_zero(std::vector<double>& w) {
+    if (s_.at_zero() >= s_.proofs.objective()) return true;
+    std::fill(w.begin(), w.end(), 0.0);
+    s_.bias.forget();
+    const std::vector<double> nothing(s_.state.a.size());
+    if (!s_.certify(w, nothing)) return false;
+    std::copy(nothing.begin(), nothing.end(), s_.state.a.begin());
+    return true;
+  }
+
+  Shared<Rows, L>& s_;
+  Attempt<Rows, L> at_;
+  NewtonPhase<Rows, L> newton_;
+  PathPhase<Rows, L> path_;
+  double spent_ = 0;
+};
+
+}  // namespace pegasos
