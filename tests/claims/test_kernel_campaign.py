@@ -105,7 +105,7 @@ def test_a_heavy_row_without_an_error_does_not_hide_those_of_others(number):
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_no_time_for_a_single_step_leaves_the_objective_of_zero():
     X, y = far_away()
-    with mock.patch("pegasos.kernel_solvers.pegasos.KernelPegasos._leaves_time", return_value=False):
+    with mock.patch("pegasos.kernel_solvers.pegasos.PegasosFit._leaves_time", return_value=False):
         model = KernelPegasosClassifier(solver=Pegasos(), max_time=60.0, random_state=0).fit(X, y)
     assert model.objective_ == pytest.approx(1.0, abs=1e-15)
     assert not model.converged_

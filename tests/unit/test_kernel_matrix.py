@@ -55,7 +55,7 @@ def test_memory_stays_within_the_cache():
     kernel = kernels.make("rbf", kernels.Parameters(0.3), A)
     looked_at = KernelMatrix(kernel, A, np.float32, 10)
     looked_at.next_square(np.arange(looked_at.largest_block))
-    assert looked_at.cache.values.nbytes + looked_at._space.nbytes <= 10e6  # which is not traced
+    assert looked_at.cache.values.nbytes + looked_at._values._space.nbytes <= 10e6  # which is not traced
 
 
 @pytest.mark.parametrize("psd", [True, False])
@@ -138,8 +138,11 @@ def test_exact_products_are_those_of_float64_values(name, kind):
     fine, coarse = (KernelMatrix(kernel, kind(X), dtype, 10) for dtype in (np.float64, np.float32))
     expected = fine.block(left, right) @ factors
     np.testing.assert_allclose(coarse.exactly(left, right, factors), expected, rtol=1e-12, atol=1e-12)
-    coarse.sharpen()
-    np.testing.assert_array_equal(coarse.block(left, right), fine.block(left, right))
+    sharp = coarse.in_float64()
+    np.testing.assert_array_equal(sharp.block(left, right), fine.block(left, right))
+    assert coarse.block(left, right).dtype == np.float32  # whoever looks at that goes on as before
+    assert coarse.evaluations == sharp.evaluations > 0
+    assert not coarse.seen_by(lambda: None).is_coarse  # but who comes later begins with all digits
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import rbf_kernel
 
 from pegasos import KernelPegasosClassifier, kernels
-from pegasos.kernel_solvers import auto
+from pegasos.kernel_solvers import ascent, auto
 from pegasos.kernel_solvers.journal import Journal
 from pegasos.kernel_solvers.problem import Point
 from pegasos.kernels import rbf
@@ -117,8 +117,8 @@ def doubts(monkeypatch):
     monkeypatch.setattr(rbf.Rbf, "coarseness", lambda *_: 0.0)
     usual = Journal.doubt
     monkeypatch.setattr(Journal, "doubt", lambda journal, error: (found.append(error), usual(journal, error)))
-    forget = Journal.forget
-    monkeypatch.setattr(Journal, "forget", lambda journal: (found.append(np.inf), forget(journal)))
+    sharpen = Journal.in_float64
+    monkeypatch.setattr(Journal, "in_float64", lambda journal: found.append(np.inf) or sharpen(journal))
     return found
 
 
@@ -140,15 +140,15 @@ def test_the_gap_counts_what_float32_got_wrong(solver, lam, tol, doubts):
 def test_what_is_looked_at_is_what_was_certified(monkeypatch):
     """Not where the solver has gone from there: a free bias may be another one by then."""
 
-    def run(self, problem, stop, journal, seed, steps):
-        self.point = Point.of(problem, 0.5 * problem.y)
-        self._note(journal, steps)
-        certified.append(journal.point)
+    def run(self):
+        self.point = Point.of(self.problem, 0.5 * self.problem.y)
+        self._note()
+        certified.append(self.journal.point)
         self.point = replace(self.point, b=self.point.b + 1)
 
     certified, seen = [], []
-    monkeypatch.setattr(auto.KernelAuto, "_run", run)
-    monkeypatch.setattr(auto, "sampled", lambda point, seed: seen.append(point) or 0.0)
+    monkeypatch.setattr(auto.AutoFit, "_run", run)
+    monkeypatch.setattr(ascent, "sampled", lambda point, seed: seen.append(point) or 0.0)
     X, y = far_from_zero(50)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)

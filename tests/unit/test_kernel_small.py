@@ -175,7 +175,7 @@ def test_a_fit_leaves_no_matrix_behind(monkeypatch):
     seen, usual = [], Journal.__init__
 
     def begin(journal, problem, stop):
-        seen.append(weakref.ref(problem.matrix))
+        seen.extend([weakref.ref(problem.matrix), weakref.ref(problem.matrix._values)])
         usual(journal, problem, stop)
 
     monkeypatch.setattr(Journal, "__init__", begin)

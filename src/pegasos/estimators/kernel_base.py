@@ -18,7 +18,7 @@ from ..caller import user_level
 from ..kernel_solvers.auto import KernelAuto
 from ..kernel_solvers.blas import single_blas
 from ..kernel_solvers.curvature import is_sound, refuse_asymmetry
-from ..kernel_solvers.matrix import KernelMatrix, no_poll
+from ..kernel_solvers.matrix import KernelMatrix
 from ..kernel_solvers.pairs import PairSolver
 from ..kernel_solvers.pegasos import KernelPegasos, refusals
 from ..kernel_solvers.problem import KernelProblem
@@ -135,9 +135,7 @@ class KernelModel(Model):
         starts = self._starts(problem, len(names))
         # Threads are ours, each with a product of its own: those inside of BLAS wait for each other at every turn.
         with single_blas():
-            fits = self._solve_all(problem, names, solver, replace(run, threads=1), starts, told)
-        problem.matrix.poll = no_poll  # it has a way to the matrix, whose memory would have to wait for the collector
-        return fits
+            return self._solve_all(problem, names, solver, replace(run, threads=1), starts, told)
 
     def _method(self, problem: KernelProblem, run: Run, n_models: int) -> Any:
         given = solver_of(self.solver)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -10,9 +9,9 @@ import numpy as np
 
 from ..problem.problem import Floats
 from ..solvers.base import Fit, Resume, Run
+from .ascent import KernelAscent
 from .block import Block
 from .cache import Index
-from .certificate import sampled
 from .journal import Enough, Journal
 from .low_rank import PrimalNewton, Task, cheap_rank, factor
 from .problem import KernelProblem, Point
@@ -29,74 +28,11 @@ _SHARED_WHOLE = 15_000  # the same for several problems on one matrix
 _RARE, RARE_FROM = 0.2, 1000  # four times the rows of a rare class: of all rows, which are at least so many
 _RARE_VALUES = 0.25  # of all kernel values: when working sets have needed so many, one that is all rows is cheaper
 POLISHED = 1000  # rows at most: beyond, digits after those of tol are nobody's
-_SHOWS = 0.1  # of tol: rounding that is worth the work to sum scores up anew
 _LEAST = 1e-6  # of tol: a block that is solved to less has been solved
 RESERVE = {False: 0.95, True: 0.2}  # of tol: the second leaves room for what rounding float32 kernel values may add
 
 
-class KernelAscent:
-    """What the dual solvers do alike: certify, stop, keep what there is when interrupted."""
-
-    def solve(self, problem: KernelProblem, run: Run, start: Resume, seed: int) -> Fit:
-        journal = Journal(problem, run)
-        self.visits, self.point = 0, Point.zero(problem)
-        self.error: float | None = None  # of float32 kernel values, at the end
-        try:
-            if start.dual is not None:
-                self.point = Point.of(problem, start.dual)
-            self._run(problem, run, journal, seed, start.steps)
-            self.error = self._sampled(journal, seed)
-            if journal.converged and not journal.bears(self.error):
-                journal.forget()
-                problem.matrix.sharpen()
-                self.point, self.error = Point.of(problem, self.point.a), None
-                self._run(problem, run, journal, seed, start.steps)
-        except Enough:
-            if journal.error is None and not run.halt[0]:  # out of time: what was reached deserves its certificate
-                self._hold(journal, start.steps)
-        except KeyboardInterrupt as raised:
-            journal.error = raised
-        if journal.last is None:  # a model of zero weights has an objective, too
-            self._hold(journal, start.steps)
-        journal.close(lambda: self._sampled(journal, seed) if self.error is None else self.error)
-        if not journal.error and not run.halt[0]:
-            self._or_zero(problem, journal, start.steps)
-        steps = (start.steps + self.visits, self.visits / problem.m)
-        resume = Resume(start.w, steps[0], self.point.a, problem.lam) if run.remember else None
-        return journal.fit(steps, resume, self.point)
-
-    def _sampled(self, journal: Journal, seed: int) -> float:
-        """Of the very model that was certified; the solver may have gone on from it."""
-        return sampled(self.point if journal.point is None else journal.point, seed)
-
-    def _or_zero(self, problem: KernelProblem, journal: Journal, steps: int) -> None:
-        """Far from the optimum zero may be better than what was reached."""
-        assert journal.found is not None
-        if journal.converged or not problem.matrix.psd:
-            return
-        point, found = Point.zero(problem).certified()
-        if not journal.found.objective <= found.objective:
-            journal.beside = max(journal.beside, journal.found.rounding)  # why it got nowhere, perhaps
-            with suppress(Enough):  # the listener's objection is in the journal
-                journal.note(steps + self.visits, point, found)
-
-    def _hold(self, journal: Journal, steps: int) -> None:
-        """Certify the current point without a word."""
-        self.point, found = self.point.certified()
-        journal.hold(steps + self.visits, self.point, found)
-
-    def _run(self, problem: KernelProblem, run: Run, journal: Journal, seed: int, steps: int) -> None:
-        raise NotImplementedError
-
-    def _note(self, journal: Journal, steps: int) -> bool:
-        """Certify the current point."""
-        self.point, found = self.point.certified()
-        if found.rounding > _SHOWS * journal.tol and self.point.settled() is not self.point:
-            self.point, found = self.point.settled().certified()
-        return journal.note(steps + self.visits, self.point, found)
-
-
-class KernelAuto(KernelAscent):
+class KernelAuto:
     """Solves the dual on the rows that violate it most, or nearly so, until no row does."""
 
     def __init__(self, polish: bool = True, share: float = 1.0, shared: bool = False) -> None:
@@ -104,21 +40,43 @@ class KernelAuto(KernelAscent):
         together, too.
         """
         self.polish, self.share, self.shared = polish, share, shared
-        self.begun: dict[str, Any] | None = None  # by native work on the whole problem, which is to be gone on with
 
-    def _run(self, problem: KernelProblem, run: Run, journal: Journal, seed: int, steps: int) -> None:
-        if not run.max_epochs:  # what is the start worth?
-            self._note(journal, steps)
+    def solve(self, problem: KernelProblem, run: Run, start: Resume, seed: int) -> Fit:
+        return AutoFit(self, None, problem, run, start, seed).fit()
+
+    def resume(self, problem: KernelProblem, run: Run, start: Resume, seed: int, begun: dict[str, Any]) -> Fit:
+        """Go on with what native work has left of the problem as a whole."""
+        return AutoFit(self, begun, problem, run, start, seed).fit()
+
+
+class AutoFit(KernelAscent):
+    """One fit of it."""
+
+    def __init__(
+        self,
+        given: KernelAuto,
+        begun: dict[str, Any] | None,
+        problem: KernelProblem,
+        run: Run,
+        start: Resume,
+        seed: int,
+    ) -> None:
+        super().__init__(problem, run, start, seed)
+        self._given, self._begun = given, begun
+
+    def _run(self) -> None:
+        problem, journal, seed = self.problem, self.journal, self.seed
+        if not self.run.max_epochs:  # what is the start worth?
+            self._note()
             return
         if problem.m <= min(self._whole(problem), problem.matrix.largest_whole):
-            if self._run_rare(problem, journal, seed, steps):
-                return
-            self._run_whole(Whole(self.point, journal, seed), journal, steps)
+            if not self._run_rare():
+                self._run_whole(Whole(self.point, journal, seed))
             return
         if not self.point.a.any() and not self._jump(problem, journal):
             self._guess(problem, journal, seed)
         rounds, rng = 0, np.random.default_rng(seed + 1)
-        while not self._note(journal, steps) and self.visits < run.max_epochs * problem.m:
+        while not self._note() and not self.is_spent:
             rounds += 1
             target = max(0.05 * self.point.disagreement(), 0.2 * journal.tol)
             chosen = self._choose(problem, rng)
@@ -143,11 +101,11 @@ class KernelAuto(KernelAscent):
             self.point = Point.of(problem, a, found[1])
         return found is not None
 
-    def _run_rare(self, problem: KernelProblem, journal: Journal, seed: int, steps: int) -> bool:
+    def _run_rare(self) -> bool:
         """Where one class is rare and b free, few rows of the other can pull against it: small working sets, which need
         few kernel values, as long as they need few. Whether that was enough.
         """
-        matrix = problem.matrix
+        problem, journal, matrix = self.problem, self.journal, self.problem.matrix
         if not problem.free_bias or problem.loss.name != "hinge" or problem.m < RARE_FROM or matrix.lies_there:
             return False
         pulls = [problem.p[problem.y == side] for side in (1.0, -1.0)]
@@ -155,12 +113,12 @@ class KernelAuto(KernelAscent):
         if size > _RARE * problem.m:
             return False
         known, rounds = matrix.evaluations, 0
-        while not self._note(journal, steps):
+        while not self._note():
             rounds += 1
             target = max(0.05 * self.point.disagreement(), 0.2 * journal.tol)
-            block = Block(self.point, self._steepest(problem, size), journal, seed + 1000 * rounds)
+            block = Block(self.point, self._steepest(problem, size), journal, self.seed + 1000 * rounds)
             spent = matrix.evaluations - known > _RARE_VALUES * problem.m**2
-            if spent or not self._solve_block(block, target) or self.visits >= journal.most_epochs * problem.m:
+            if spent or not self._solve_block(block, target) or self.is_spent:
                 return False
         return True
 
@@ -178,26 +136,27 @@ class KernelAuto(KernelAscent):
         """So many rows may be one block."""
         if not problem.is_piecewise_linear:
             return _WHOLE
-        return _SHARED_WHOLE if self.shared else _GREEDY_WHOLE
+        return _SHARED_WHOLE if self._given.shared else _GREEDY_WHOLE
 
-    def _run_whole(self, whole: Whole, journal: Journal, steps: int) -> None:
+    def _run_whole(self, whole: Whole) -> None:
         """Everything is in one block: native code takes it to tol, or as far as it goes."""
-        begun = self.visits
+        journal, begun, left = self.journal, self.visits, np.inf
 
         def note(better_than: float = np.inf) -> bool:
+            nonlocal left
             self.visits = begun + whole.block.visits
             point, found = whole.point()
             if not found.disagreement < better_than:
                 return False
-            self.point, self.left = point, found.disagreement
-            return journal.note(steps + self.visits, point, found)
+            self.point, left = point, found.disagreement
+            return journal.note(self.steps, point, found)
 
         target = RESERVE[whole.problem.matrix.is_coarse] * journal.tol
         try:
             enough, more = False, True
             whole.block.jump(target)
             while more and not enough:
-                handed, self.begun = self.begun, None
+                handed, self._begun = self._begun, None
                 more = whole.advance(target) if handed is None else whole.resume(handed)
                 enough = note()
                 # The gap of a block counts what a balance of the dual variables will cost as if b were 1.
@@ -205,16 +164,17 @@ class KernelAuto(KernelAscent):
                     target, more = 0.2 * target, True
             # Rows of very different length: sweeps, and proximal steps on all free rows, get further.
             for part in (1.0, 0.1, 0.01):
-                if not enough and self.visits < journal.most_epochs * whole.problem.m:
+                if not enough and not self.is_spent:
                     whole.block.solve_by_sweeps(part * target)
                     enough = note()
-            polishes = self.polish and enough and whole.problem.m <= POLISHED and not whole.problem.matrix.is_coarse
-            if polishes and whole.polish(self.share):
-                note(better_than=self.left)
+            problem = whole.problem
+            polishes = self._given.polish and problem.m <= POLISHED and not problem.matrix.is_coarse
+            if enough and polishes and whole.polish(self._given.share):
+                note(better_than=left)
         except (Enough, KeyboardInterrupt):
             self.visits = begun + whole.block.visits
             self.point, found = whole.point()  # how far it has come
-            journal.hold(steps + self.visits, self.point, found)
+            journal.hold(self.steps, self.point, found)
             raise
 
     def _solve_block(self, block: Block, target: float) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from weakref import WeakMethod
 
 import numpy as np
 
@@ -35,7 +36,27 @@ class Journal(History):
         self._coarse = False  # whether that comes from float32 kernel values
         self.error: BaseException | None = None
         self._told = self.run.seconds()  # when somebody was told something
-        problem.matrix.poll = self.poll
+
+    def watched(self, problem: KernelProblem) -> KernelProblem:
+        """The problem with a view of its kernel matrix that this journal is asked by, which is not kept alive by it:
+        the memory of the matrix would have to wait for the collector.
+        """
+        mine = WeakMethod(self.poll)
+
+        def poll() -> None:
+            found = mine()
+            if found is not None:
+                found()
+
+        self._problem = replace(problem, matrix=problem.matrix.seen_by(poll))
+        return self._problem
+
+    def in_float64(self) -> KernelProblem:
+        """The problem with all digits of its kernel values, and nothing proven."""
+        self.retract(0.0, self._problem.zero_value)
+        self.converged = False
+        self._problem = replace(self._problem, matrix=self._problem.matrix.in_float64())
+        return self._problem
 
     def poll(self) -> None:
         """Between pieces of work: stop if it is time to, and tell those who listen that there still is somebody."""
@@ -70,11 +91,6 @@ class Journal(History):
         assert self.found is not None
         self.retract(max(min(self.bound, self.found.dual - self.found.below), 0.0) - self.found.above - error)
         self.beside = error
-
-    def forget(self) -> None:
-        """Nothing is proven, except that no loss is negative, and nothing known but f(0)."""
-        self.retract(0.0, self._problem.zero_value)
-        self.converged = False
 
     def close(self, error: Callable[[], float]) -> None:
         """The last line counts what float32 kernel values have done, if nobody interrupts; then nothing is proven."""

@@ -3,123 +3,144 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
-from typing import Any
+from copy import copy
+from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from ..kernels import Kernel, Rows
 from ..problem.problem import Floats
-from .cache import Index, RowCache, touched
+from .cache import Index, RowCache
 from .curvature import refuse_negative_curvature
-from .layout import COLUMNS, LINES, SUMMED, lines_of, summed, working
+from .layout import COLUMNS, LINES, SUMMED, summed
 from .tiles import Look, each_piece
+from .values import OwnValues, Values
 
 _GROUPS = 4  # of lines for which the rows in the columns are fetched once
-_BLOCK_SHARE = 0.2  # of the memory is for the block being solved, the rest for kernel rows
-_WHOLE_SHARE = 0.9  # for a block that is the whole problem: it needs no other kernel rows
+
+
+@dataclass
+class Source:
+    """What all views of a kernel matrix have in common, apart from values."""
+
+    X: Any  # the rows as they were given
+    evaluations: int = 0
+    fine: Values | None = None  # in float64, once a view has needed them
+
+
+def no_poll() -> None:
+    """Nobody wants to stop."""
 
 
 class KernelMatrix:
-    """K_ij = k(x_i, x_j) within `cache_mb` megabytes of memory.
+    """K_ij = k(x_i, x_j) within `cache_mb` megabytes of memory, as one fit looks at it: in one precision, with its own
+    way to stop. Views of the same matrix share what was computed.
 
     Attributes
     ----------
     evaluations : int
-        How many kernel values have been computed.
-    largest_block : int
-        So many rows the block may have that a solver works on.
-    poll : callable
-        Called between tiles; what it raises stops the work.
+        How many kernel values have been computed, for all views.
     """
 
-    poll: Callable[[], None]
     sound = False  # whether it is known, as a whole, for nothing that an inner product cannot be
-    _fine: KernelMatrix | None = None
 
     def __init__(self, kernel: Kernel, X: Any, dtype: Any, cache_mb: float, threads: int = 1) -> None:
-        self.kernel, self._given = kernel, X
+        self.kernel, self.threads, self.n_bytes = kernel, threads, cache_mb * 1e6
         self.m = int(X.shape[0])
-        self.evaluations = 0
         self.psd = kernel.is_psd(X)
-        self.poll = no_poll
-        self.threads = threads
-        self.n_bytes = cache_mb * 1e6
-        self._use(np.dtype(dtype))
+        self._source = Source(X)
+        self._poll: Look = no_poll
+        self._values: Values = OwnValues(kernel, X, dtype, self.n_bytes)
 
-    def _use(self, dtype: np.dtype[Any]) -> None:
-        """Values of this type from now on; nothing is known yet."""
-        self.rows = self.kernel.prepare(working(self.kernel, self._given, dtype, self.n_bytes))
-        self.diagonal: Floats = self.kernel.diagonal(self.rows).astype(np.float64)
-        self._start(dtype, 1 - _BLOCK_SHARE)
+    def seen_by(self, poll: Look) -> Self:
+        """A view for one fit. poll is called between tiles; what it raises stops the work. It has all digits where
+        another fit needed them.
+        """
+        view = copy(self)
+        view._poll = poll
+        return view.in_float64() if self._source.fine is not None else view
 
-    def _start(self, dtype: np.dtype[Any], share: float) -> None:
-        """Nothing is known yet. share: of the memory, for kernel rows."""
-        self.dtype = dtype
-        self.largest_block = max(64, int(np.sqrt(_BLOCK_SHARE * self.n_bytes / dtype.itemsize)))
-        self.largest_whole = int(np.sqrt(_WHOLE_SHARE * self.n_bytes / dtype.itemsize))
-        self._cache_share = share
-        for late in ("cache", "_lines", "errors", "lengths"):  # when somebody asks
-            self.__dict__.pop(late, None)
-        self._space = np.empty((0, 0), dtype)  # of the block, whose lines are rows `_here`
-        self._here = np.empty(0, np.intp)
+    def in_float64(self) -> Self:
+        """A view with all digits. Values in float32 are forgotten: it takes their memory."""
+        if not self.is_coarse:
+            return self
+        if self._source.fine is None:
+            self._values.release()
+            self._source.fine = self._fine_values()
+        view = copy(self)
+        view._values = self._source.fine
+        return view
 
-    @cached_property
-    def cache(self) -> RowCache:
-        return RowCache(self.m, self.dtype, self._cache_share * self.n_bytes)
-
-    @cached_property
-    def _lines(self) -> int:
-        return lines_of(self.kernel, self.rows.X)
-
-    @cached_property
-    def errors(self) -> tuple[Floats, Floats]:
-        """left and right, of as many lines: |K_ij - k(x_i, x_j)| <= sum_k left_ki right_kj, in float64."""
-        with np.errstate(over="ignore", invalid="ignore"):
-            return self.kernel.errors(self.rows)
-
-    @cached_property
-    def lengths(self) -> Floats:
-        """sqrt K_ii: |K_ij| is at most the product of two."""
-        return np.sqrt(np.abs(self.diagonal))
-
-    def in_float64(self) -> KernelMatrix:
-        """The same with all digits; it is made once."""
-        if self._fine is None:
-            self._fine = KernelMatrix(self.kernel, self._given, np.float64, self.n_bytes / 1e6, self.threads)
-        return self._fine
+    def _fine_values(self) -> Values:
+        return OwnValues(self.kernel, self._source.X, np.float64, self.n_bytes)
 
     @property
-    def length(self) -> float:
-        """Numbers in a row, on average."""
-        X = self.rows.X
-        return X.nnz / max(1, self.m) if sp.issparse(X) else float(X.shape[1])
+    def evaluations(self) -> int:
+        return self._source.evaluations
+
+    def count(self, evaluations: int) -> None:
+        """Add those of a part of the matrix."""
+        self._source.evaluations += evaluations
 
     @property
-    def lies_there(self) -> bool:
-        """Whether nothing needs to be computed: the matrix was given, and can be looked at where it is."""
-        return self.kernel.given(self.rows, np.arange(self.m)) is not None
+    def dtype(self) -> np.dtype[Any]:
+        return self._values.dtype
 
     @property
     def is_coarse(self) -> bool:
         """Whether more digits are to be had."""
         return self.dtype == np.float32
 
-    def sharpen(self) -> None:
-        """float64 from now on. What is known is forgotten."""
-        del self.rows, self._space  # before there are new ones
-        self.__dict__.pop("cache", None)
-        self._use(np.dtype(np.float64))
+    @property
+    def rows(self) -> Rows:
+        return self._values.rows
+
+    @property
+    def cache(self) -> RowCache:
+        return self._values.cache
+
+    @property
+    def diagonal(self) -> Floats:
+        return self._values.diagonal
+
+    @property
+    def errors(self) -> tuple[Floats, Floats]:
+        return self._values.errors
+
+    @property
+    def lengths(self) -> Floats:
+        return self._values.lengths
+
+    @property
+    def length(self) -> float:
+        return self._values.length
+
+    @property
+    def largest_block(self) -> int:
+        return self._values.largest_block
+
+    @property
+    def largest_whole(self) -> int:
+        return self._values.largest_whole
+
+    @property
+    def lies_there(self) -> bool:
+        """Whether nothing needs to be computed: the matrix was given, and can be looked at where it is."""
+        return self.kernel.given(self.rows, np.arange(self.m)) is not None
+
+    def poll(self) -> None:
+        """Between pieces of work of the fit that this is a view for."""
+        self._poll()
 
     def exactly(self, left: Index, right: Index, factors: Floats) -> Floats:
         """K[left, right] @ factors from float64 values of the rows as they were given; nothing is kept."""
-        out, few = np.zeros(len(left)), self.kernel.exact(self._given, left)
+        out, few = np.zeros(len(left)), self.kernel.exact(self._source.X, left)
         for i in range(0, len(right), LINES):
             part = slice(i, i + LINES)
-            out += self.kernel.block(few, self.kernel.exact(self._given, right[part])) @ factors[part]
-        self.evaluations += len(left) * len(right)
+            out += self.kernel.block(few, self.kernel.exact(self._source.X, right[part])) @ factors[part]
+        self._source.evaluations += len(left) * len(right)
         return out
 
     def block(self, left: Index, right: Index) -> NDArray[Any]:
@@ -137,29 +158,29 @@ class KernelMatrix:
 
         It lies where the last one was.
         """
-        self._here = chosen[:0]  # until it is whole
+        self._values.here = chosen[:0]  # until it is whole
         given = self.kernel.given(self.rows, chosen)
         if given is not None:
-            self.evaluations += given.size
+            self._source.evaluations += given.size
             return self._checked(given, chosen)
-        K = self._room(len(chosen))
+        K = self._values.room(len(chosen))
         for i in range(0, len(chosen), COLUMNS):  # half of the values are computed, the others are the same
             self._stripe(K, chosen, slice(i, min(i + COLUMNS, len(chosen))))
-        self._here = chosen
+        self._values.here = chosen
         return self._checked(K, chosen)
 
     def next_square(self, chosen: Index) -> tuple[Index, NDArray[Any]]:
         """The rows in an order that leaves those of the last square in their places, and K in that order."""
-        if not len(self._here):
+        if not len(self._values.here):
             return chosen, self.square(chosen)
-        if np.array_equal(chosen, self._here):
-            return self._here, self._room(len(chosen))
-        stays = np.isin(self._here, chosen, assume_unique=True)
-        n, last = len(chosen), len(self._here)
-        if 2 * stays.sum() < n or len(self._space) < n:
+        if np.array_equal(chosen, self._values.here):
+            return self._values.here, self._values.room(len(chosen))
+        stays = np.isin(self._values.here, chosen, assume_unique=True)
+        n, last = len(chosen), len(self._values.here)
+        if 2 * stays.sum() < n or not self._values.has_room(n):
             return chosen, self.square(chosen)
-        here, self._here = self._here, chosen[:0]
-        K, whole = self._room(n), self._room(max(n, last))
+        here, self._values.here = self._values.here, chosen[:0]
+        K, whole = self._values.room(n), self._values.room(max(n, last))
         order = np.concatenate([here, np.full(max(0, n - last), -1)])
         vacant = np.flatnonzero(~np.append(stays, np.zeros(max(0, n - last), bool))[:n])
         movers = n + np.flatnonzero(stays[n:])
@@ -171,14 +192,8 @@ class KernelMatrix:
         order[to] = order[movers]
         order[new] = np.setdiff1d(chosen, here, assume_unique=True)
         self._mirror(K, order[:n], new, 0)
-        self._here = order[:n].copy()
-        return self._here, self._checked(K, self._here)
-
-    def _room(self, n: int) -> NDArray[Any]:
-        """The corner of n rows. Memory touched for the first time costs more than the values in it: it is kept."""
-        if len(self._space) < n:
-            self._space = touched((max(n, min(self.m, self.largest_block)),) * 2, self.dtype)
-        return self._space[:n, :n]
+        self._values.here = order[:n].copy()
+        return self._values.here, self._checked(K, self._values.here)
 
     def _stripe(self, K: NDArray[Any], rows: Index, new: slice) -> None:
         """Compute K of neighbouring rows with each other and with those after them. Slices are copied twice as fast as
@@ -232,7 +247,7 @@ class KernelMatrix:
             self.poll()
             out += values.T @ each
         new, left = chosen[~known], factors[~known].astype(self.dtype)
-        at_once = _GROUPS * self._lines
+        at_once = _GROUPS * self._values.lines
         for i in range(0, len(new), at_once):
             self._times_new(new[i : i + at_once], left[i : i + at_once], out)
         return out
@@ -265,9 +280,9 @@ class KernelMatrix:
         """use(lines, columns, values) for every tile of K of the rows `left` with n others, of which `right` tells the
         row numbers. Tiles of the same columns come from the same thread, one after the other.
         """
-        for begin in range(0, len(left), _GROUPS * self._lines):
-            end = min(begin + _GROUPS * self._lines, len(left))
-            parts = [slice(i, min(i + self._lines, end)) for i in range(begin, end, self._lines)]
+        for begin in range(0, len(left), _GROUPS * self._values.lines):
+            end = min(begin + _GROUPS * self._values.lines, len(left))
+            parts = [slice(i, min(i + self._values.lines, end)) for i in range(begin, end, self._values.lines)]
             groups = [(lines, self.rows.take(left[lines])) for lines in parts]
 
             def work(columns: slice, look: Look, groups: list[tuple[slice, Rows]] = groups) -> None:
@@ -277,8 +292,4 @@ class KernelMatrix:
                     use(lines, columns, self.kernel.block(some, others))
 
             each_piece(n, COLUMNS, self.threads, work, self.poll)
-        self.evaluations += len(left) * n
-
-
-def no_poll() -> None:
-    """Nobody wants to stop."""
+        self._source.evaluations += len(left) * n

@@ -24,8 +24,9 @@ from ..solvers.many import Job, ReportOf, solve_many
 from .auto import RARE_FROM, RESERVE, KernelAuto
 from .block import SLICE
 from .cache import Index
-from .matrix import KernelMatrix, no_poll
+from .matrix import KernelMatrix, Source, no_poll
 from .problem import KernelProblem
+from .values import Values
 from .whole import CALLS, MILLISECOND
 
 _SHARED = 0.2  # of the memory: for what pairs have in common
@@ -83,52 +84,62 @@ class Classes:
         return self._known[k]
 
 
-class PairMatrix(KernelMatrix):
-    """The part of a kernel matrix that belongs to two classes, the rows of the one before those of the other."""
+class PairValues(Values):
+    """Of the rows of two classes."""
 
-    def __init__(self, classes: Classes, pair: tuple[int, int]) -> None:
-        self._classes, self._pair, self._shares = classes, pair, classes.shares
-        self.index = np.concatenate([classes.rows[k] for k in pair])
-        self.m, self.evaluations, self.poll = len(self.index), 0, no_poll
-        self._take(classes.matrix)
-
-    def _take(self, whole: KernelMatrix) -> None:
-        self.kernel, self.psd, self.threads, self.n_bytes = whole.kernel, whole.psd, whole.threads, whole.n_bytes
-        self._whole, self.diagonal = whole, whole.diagonal[self.index]
-        self.__dict__.pop("rows", None)
-        self._start(whole.dtype, _ROWS)
+    def __init__(self, whole: KernelMatrix, index: Index) -> None:
+        super().__init__(whole.kernel, len(index), whole.dtype, whole.n_bytes, _ROWS)
+        self._whole, self._index = whole, index
+        self._diagonal = whole.diagonal[index]
 
     @cached_property
-    def rows(self) -> Rows:  # type: ignore[override]  # copied only if somebody looks at them
-        return self._whole.rows.take(self.index)
+    def rows(self) -> Rows:  # copied only if somebody looks at them
+        return self._whole.rows.take(self._index)
+
+    @property
+    def diagonal(self) -> Floats:
+        return self._diagonal
 
     @cached_property
     def errors(self) -> tuple[Floats, Floats]:
         left, right = self._whole.errors
-        return left.take(self.index, axis=1), right.take(self.index, axis=1)
+        return left.take(self._index, axis=1), right.take(self._index, axis=1)
 
     @property
     def length(self) -> float:
         return self._whole.length
 
-    def sharpen(self) -> None:
-        self._shares = False
-        self._take(self._classes.matrix.in_float64())
+
+class PairMatrix(KernelMatrix):
+    """The part of a kernel matrix that belongs to two classes, the rows of the one before those of the other."""
+
+    def __init__(self, classes: Classes, pair: tuple[int, int]) -> None:
+        whole = classes.matrix
+        self._classes, self._pair = classes, pair
+        self.index = np.concatenate([classes.rows[k] for k in pair])
+        self.kernel, self.psd, self.threads, self.n_bytes = whole.kernel, whole.psd, whole.threads, whole.n_bytes
+        self.m = len(self.index)
+        self._source, self._poll = Source(None), no_poll
+        self._values = PairValues(whole, self.index)
+
+    def _fine_values(self) -> Values:
+        return PairValues(self._classes.matrix.in_float64(), self.index)
 
     def exactly(self, left: Index, right: Index, factors: Floats) -> Floats:
         return self._classes.matrix.exactly(self.index[left], self.index[right], factors)
 
     def square(self, chosen: Index) -> NDArray[Any]:
         """Of all rows: the values of each class with itself are known already, or will be for the next pair."""
-        if len(chosen) < self.m or not self._shares:
+        shares = self._classes.shares and self.dtype == self._classes.matrix.dtype
+        if len(chosen) < self.m or not shares:
             return super().square(chosen)
-        self._here, K = chosen[:0], self._room(self.m)
+        self._values.here, K = chosen[:0], self._values.room(self.m)
         first, second = (self._classes.values(k) for k in self._pair)
         n = len(first)
         K[:n, :n], K[n:, n:] = first, second
         across = self._classes.across(*self._pair)
         K[:n, n:], K[n:, :n] = across, across.T
-        self._here = chosen
+        self._values.here = chosen
         return self._checked(K, chosen)
 
 
@@ -233,11 +244,14 @@ class PairSolver:
         if start.dual is not None:
             start = replace(start, dual=start.dual[rows])
         run = replace(run, report=_spread_report(run.report, rows, m))
-        if problem.positive in self._begun:
-            self._solver.begun = self._begun.pop(problem.positive)
-        fit: Fit = self._solver.solve(self._part(problem, matrix), run, start, seed)
-        problem.matrix.evaluations += matrix.evaluations
-        matrix.poll = no_poll  # it has a way to the matrix, whose memory would have to wait for the collector
+        part = self._part(problem, matrix)
+        begun = self._begun.pop(problem.positive, None)
+        fit: Fit = (
+            self._solver.solve(part, run, start, seed)
+            if begun is None
+            else self._solver.resume(part, run, start, seed, begun)
+        )
+        problem.matrix.count(matrix.evaluations)
         fit.w = np.append(_spread(fit.w[:-1], rows, m), fit.w[-1])
         if fit.resume is not None and fit.resume.dual is not None:
             fit.resume = replace(fit.resume, w=fit.w, dual=_spread(fit.resume.dual, rows, m))

@@ -7,17 +7,16 @@ from typing import Any
 import numpy as np
 
 from .. import _core
-from ..solvers.base import Run
-from .auto import KernelAscent
+from ..solvers.base import Fit, Resume, Run
+from .ascent import KernelAscent
 from .block import Block
 from .cache import Index
-from .journal import Journal
 from .problem import KernelProblem
 
 _ROWS = 256  # of a block, whose kernel rows are computed together
 
 
-class KernelSDCA(KernelAscent):
+class KernelSDCA:
     """Visits the rows in the order of the sampler. A block of them has its kernel values computed at once; inside it
     every visit sees what the ones before have changed, so that the steps are those of single visits.
     """
@@ -25,25 +24,36 @@ class KernelSDCA(KernelAscent):
     def __init__(self, sampling: str, shrinking: bool) -> None:
         self.sampling, self.shrinking = sampling, shrinking
 
-    def _run(self, problem: KernelProblem, run: Run, journal: Journal, seed: int, steps: int) -> None:
-        epoch, slack = 0, np.inf
-        while not self._note(journal, steps) and self.visits < run.max_epochs * problem.m:
-            order = self._order(problem, seed, epoch, slack)
+    def solve(self, problem: KernelProblem, run: Run, start: Resume, seed: int) -> Fit:
+        return SDCAFit(self, problem, run, start, seed).fit()
+
+
+class SDCAFit(KernelAscent):
+    """One fit of it."""
+
+    def __init__(self, given: KernelSDCA, problem: KernelProblem, run: Run, start: Resume, seed: int) -> None:
+        super().__init__(problem, run, start, seed)
+        self._given = given
+
+    def _run(self) -> None:
+        epoch, slack, m = 0, np.inf, self.problem.m
+        while not self._note() and not self.is_spent:
+            order = self._order(epoch, slack)
             before = self.point.a
             for i in range(0, len(order), _ROWS):
-                if self.visits >= run.max_epochs * problem.m:
+                if self.is_spent:
                     break
-                self._visit(problem, journal, order[i : i + _ROWS])
-            if len(order) == problem.m and np.array_equal(before, self.point.a):
-                self._note(journal, steps)
+                self._visit(order[i : i + _ROWS])
+            if len(order) == m and np.array_equal(before, self.point.a):
+                self._note()
                 return  # the rounding floor
-            slack = self._slack(problem) if self.shrinking and epoch % 5 else np.inf
+            slack = self._slack() if self._given.shrinking and epoch % 5 else np.inf
             epoch += 1
 
-    def _order(self, problem: KernelProblem, seed: int, epoch: int, slack: float) -> Index:
+    def _order(self, epoch: int, slack: float) -> Index:
         """The rows of an epoch; those settled at a bound by more than `slack` sit out."""
-        first = epoch * problem.m
-        order: Index = _core.picks(self.sampling, seed, problem.m, first, problem.m, problem.weights.listed)
+        problem, m = self.problem, self.problem.m
+        order: Index = _core.picks(self._given.sampling, self.seed, m, epoch * m, m, problem.weights.listed)
         if np.isfinite(slack):
             point = self.point
             moves = problem.labelled.gaps(point.a, point.scores + slack) + problem.labelled.gaps(
@@ -52,13 +62,14 @@ class KernelSDCA(KernelAscent):
             order = order[moves[order] > 0]
         return order
 
-    def _slack(self, problem: KernelProblem) -> float:
+    def _slack(self) -> float:
         """How far scores may still move: the largest disagreement of a row, in units of its score."""
+        problem = self.problem
         gaps = problem.labelled.gaps(self.point.a, self.point.scores)
         return float(np.max(gaps[problem.p > 0], initial=0.0))
 
-    def _visit(self, problem: KernelProblem, journal: Journal, rows: Index) -> None:
-        block: Any = Block(self.point, rows, journal, 0, in_order=True)
+    def _visit(self, rows: Index) -> None:
+        block: Any = Block(self.point, rows, self.journal, 0, in_order=True)
         block.sweep(0.0, sweeps=1)
         self.visits += len(rows)
         change = block.reached() - self.point.a[rows]

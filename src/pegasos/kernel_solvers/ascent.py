@@ -1,0 +1,87 @@
+"""What fits by the dual solvers for kernels do alike: certify, stop, keep what there is when interrupted."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from ..solvers.base import Fit, Resume, Run
+from .certificate import sampled
+from .journal import Enough, Journal
+from .problem import KernelProblem, Point
+
+_SHOWS = 0.1  # of tol: rounding that is worth the work to sum scores up anew
+
+
+class KernelAscent:
+    """One fit, from its start to what is handed back."""
+
+    def __init__(self, problem: KernelProblem, run: Run, start: Resume, seed: int) -> None:
+        self.journal, self.run, self.seed = Journal(problem, run), run, seed
+        self.problem = self.journal.watched(problem)
+        self.start, self.visits, self.point = start, 0, Point.zero(self.problem)
+        self._error: float | None = None  # of float32 kernel values, at the end
+
+    def fit(self) -> Fit:
+        journal, start = self.journal, self.start
+        try:
+            if start.dual is not None:
+                self.point = Point.of(self.problem, start.dual)
+            self._run()
+            self._error = self._sampled()
+            if journal.converged and not journal.bears(self._error):
+                self.problem = journal.in_float64()
+                self.point, self._error = Point.of(self.problem, self.point.a), None
+                self._run()
+        except Enough:
+            if journal.error is None and not self.run.halt[0]:  # out of time: what was reached deserves its certificate
+                self._hold()
+        except KeyboardInterrupt as raised:
+            journal.error = raised
+        if journal.last is None:  # a model of zero weights has an objective, too
+            self._hold()
+        journal.close(lambda: self._sampled() if self._error is None else self._error)
+        if not journal.error and not self.run.halt[0]:
+            self._or_zero()
+        resume = Resume(start.w, self.steps, self.point.a, self.problem.lam) if self.run.remember else None
+        return journal.fit((self.steps, self.visits / self.problem.m), resume, self.point)
+
+    @property
+    def steps(self) -> int:
+        """In all, with those before this fit."""
+        return self.start.steps + self.visits
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether max_epochs is."""
+        return self.visits >= self.run.max_epochs * self.problem.m
+
+    def _sampled(self) -> float:
+        """Of the very model that was certified; the solver may have gone on from it."""
+        return sampled(self.point if self.journal.point is None else self.journal.point, self.seed)
+
+    def _or_zero(self) -> None:
+        """Far from the optimum zero may be better than what was reached."""
+        journal = self.journal
+        assert journal.found is not None
+        if journal.converged or not self.problem.matrix.psd:
+            return
+        point, found = Point.zero(self.problem).certified()
+        if not journal.found.objective <= found.objective:
+            journal.beside = max(journal.beside, journal.found.rounding)  # why it got nowhere, perhaps
+            with suppress(Enough):  # the listener's objection is in the journal
+                journal.note(self.steps, point, found)
+
+    def _hold(self) -> None:
+        """Certify the current point without a word."""
+        self.point, found = self.point.certified()
+        self.journal.hold(self.steps, self.point, found)
+
+    def _run(self) -> None:
+        raise NotImplementedError
+
+    def _note(self) -> bool:
+        """Certify the current point."""
+        self.point, found = self.point.certified()
+        if found.rounding > _SHOWS * self.journal.tol and self.point.settled() is not self.point:
+            self.point, found = self.point.settled().certified()
+        return self.journal.note(self.steps, self.point, found)
