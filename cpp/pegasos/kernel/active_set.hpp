@@ -44,7 +44,7 @@ class ActiveSet {
   const BlockState& b_;
   const BlockTerms& t_;
   std::vector<int64_t> free_;
-  std::vector<double> levels_, found_, each_;
+  std::vector<double> levels_, found_;
   double left_ = 0;   // the mean gradient on the free rows
   double total_ = 0;  // what the changes of the free rows must sum up to
 
@@ -85,7 +85,6 @@ class ActiveSet {
     const double rho = std::clamp(hold * left_ / double(n), 1e-13 * t_.typical, t_.typical);
     std::vector<double> H(n * n);
     found_.resize(n);
-    each_.assign(n, 1.0);
     for (size_t r = 0; r < n; ++r) {
       for (size_t c = 0; c <= r; ++c) H[r * n + c] = K_.at(free_[r], free_[c]);
       H[r * n + r] += rho + t_.ridge * t_.typical;
@@ -95,13 +94,7 @@ class ActiveSet {
     Cholesky<double> factor;
     if (!factor.factor(std::move(H), int64_t(n), watch)) return false;
     factor.solve(found_);
-    if (t_.free_bias) {
-      factor.solve(each_);
-      double found = 0, each = 0;
-      for (size_t k = 0; k < n; ++k) found += found_[k], each += each_[k];
-      shift = (found - total_) / each;
-      for (size_t k = 0; k < n; ++k) found_[k] -= shift * each_[k];
-    }
+    shift = t_.border(factor, found_, total_);
     return std::all_of(found_.begin(), found_.end(), [](double v) { return std::isfinite(v); });
   }
 
@@ -113,14 +106,12 @@ class ActiveSet {
       a[k] = std::clamp(b_.a[k] + found_[f] / b_.p[k], low, high);
       add(free_[f], b_.p[k] * (a[k] - b_.a[k]));
     }
-    double excess = t_.outside;
     gap = 0;
     for (size_t i = 0; i < a.size(); ++i) {
       score[i] += shift;
       gap += b_.p[i] * row_gap(loss_, a[i], score[i], b_.y[i]);
-      excess += b_.p[i] * a[i];
     }
-    if (t_.free_bias) gap += std::abs(excess);
+    gap += std::abs(t_.excess(b_.p, a));
     work += 4 * double(K_.n);
   }
 };

@@ -20,18 +20,9 @@
 #include <vector>
 
 #include "pegasos/kernel/block.hpp"
-#include "pegasos/linalg/cholesky.hpp"
+#include "pegasos/kernel/terms.hpp"
 
 namespace pegasos {
-
-// What a block is solved for beside the losses of its rows.
-struct BlockTerms {
-  bool free_bias = false;
-  double outside = 0;       // of sum_i p_i a_i, which vanishes with a free bias
-  double typical = 1;       // kernel value of a row with itself
-  double ridge = 0;         // of the systems, relative: float kernel values are no inner products to the last digit
-  int64_t most_free = 256;  // rows in a system that is solved here
-};
 
 template <class T, Loss L>
 class Proximal {
@@ -68,7 +59,7 @@ class Proximal {
   const BlockTerms& t_;
   std::vector<double> rho_, answer_, softness_, d_, change_;
   std::vector<int64_t> free_;
-  std::vector<double> each_, found_;
+  std::vector<double> found_;
   double d_shift_ = 0;
 
   void respond_to(std::span<double> here) {
@@ -92,7 +83,6 @@ class Proximal {
     times(d_, change_);
     std::vector<double> held(free_.size());
     found_.resize(free_.size());
-    each_.assign(free_.size(), 1.0);
     for (size_t k = 0; k < free_.size(); ++k) {
       const auto i = size_t(free_[k]);
       held[k] = 1 / (softness_[i] * b_.p[i]);
@@ -117,13 +107,7 @@ class Proximal {
     work += double(n) * double(n) * (double(n) / 6 + 4);
     if (!factor.factor(std::move(H), int64_t(n), watch)) return false;
     factor.solve(found_);
-    if (t_.free_bias) {
-      factor.solve(each_);
-      double found = 0, each = 0;
-      for (size_t k = 0; k < n; ++k) found += found_[k], each += each_[k];
-      d_shift_ = (found - total) / each;
-      for (size_t k = 0; k < n; ++k) found_[k] -= d_shift_ * each_[k];
-    }
+    d_shift_ = t_.border(factor, found_, total);
     return std::all_of(found_.begin(), found_.end(), [](double v) { return std::isfinite(v); });
   }
 

@@ -123,17 +123,11 @@ class BlockSolver {
     return done_;
   }
 
-  double excess(std::span<const double> a) const {
-    double sum = o_.terms.outside;
-    for (size_t i = 0; i < a.size(); ++i) sum += b_.p[i] * a[i];
-    return sum;
-  }
-
   // What is left to gain, at most, if all scores were shifted.
   double gap_with(double shift) const {
     double gap = 0;
     for (size_t i = 0; i < b_.a.size(); ++i) gap += b_.p[i] * row_gap(loss_, b_.a[i], b_.score[i] + shift, b_.y[i]);
-    return o_.terms.free_bias ? gap + std::abs(excess(b_.a)) : gap;
+    return gap + std::abs(o_.terms.excess(b_.p, b_.a));
   }
 
   // Whether the rest of the way would cost first-order steps far more than a proximal step, at their last pace.
@@ -203,19 +197,16 @@ class BlockSolver {
     move_bias(shift);
   }
 
-  // A free bias is the limit of proximal steps, too: held back from its last value it gives the kernel a constant.
   void sweeps() {
     KernelBlock<T> K = K_;
-    if (o_.terms.free_bias) {
-      K.offset = o_.terms.typical;
-      const double due = K.offset * excess(b_.a);
-      for (double& score : b_.score) score += due;
-    }
+    K.offset = o_.terms.constant_of(K_.offset);
+    const double due = K.offset * o_.terms.excess(b_.p, b_.a);
+    for (double& score : b_.score) score += due;
     SweepOptions options{8, o_.target, false, o_.seed + uint64_t(done_.visits), o_.threads};
     const Swept swept = sweep(K, loss_, b_, options, team_, watch_);
     done_.visits += swept.visits;
     done_.work += double(swept.visits) * double(K_.n);
-    if (o_.terms.free_bias) done_.shift += K.offset * excess(b_.a);
+    done_.shift += K.offset * o_.terms.excess(b_.p, b_.a);
     done_.gap = gap_with(0);
   }
 
@@ -261,8 +252,7 @@ class BlockSolver {
     for (size_t i = 0; i < a.size(); ++i) due[i] += step.score[i];
     done_.visits += int64_t(a.size());
     done_.work += step.work;
-    const double gap = o_.terms.free_bias ? std::abs(excess(a)) : 0;
-    double now = gap, gain = 0;
+    double now = std::abs(o_.terms.excess(b_.p, a)), gain = 0;
     for (size_t i = 0; i < a.size(); ++i) {
       now += b_.p[i] * row_gap(loss_, a[i], due[i], b_.y[i]);
       gain -= b_.p[i] * (loss_.conjugate(a[i], b_.y[i]) - loss_.conjugate(b_.a[i], b_.y[i]) +

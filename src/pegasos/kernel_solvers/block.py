@@ -2,9 +2,6 @@
 
 Coordinate ascent first; where that crawls, proximal steps by Newton's method. `climb` does both in native code, with
 greedy steps for piecewise linear losses, and leaves large systems to LAPACK.
-
-For coordinate ascent a free bias is the limit of proximal steps, too: b is penalised for leaving its last value, which
-gives the kernel a constant `offset`, and each phase of work starts from the b of the one before.
 """
 
 from __future__ import annotations
@@ -19,7 +16,8 @@ from .cache import Index
 from .journal import Journal
 from .low_rank import PrimalNewton, Task, cheap_rank, factor
 from .newton import ProximalStep
-from .problem import Point, balanced
+from .problem import Point
+from .proximal_bias import ProximalBias
 
 _SWEEPS = 8
 _SMALL = 256  # rows: native code solves their systems
@@ -40,20 +38,20 @@ class Block:
         self.labelled = problem.some(chosen)
         self.p, self.a = problem.p[chosen], point.a[chosen].copy()
         self.score = point.scores[chosen]
-        self.outside = float(problem.p @ point.a) - float(self.p @ self.a)  # of sum_i p_i a_i
-        self.b = point.b
         self.visits, self.work = 0, 0.0
         self._systems = 0.0  # work of systems too large for native code
         self._resting = False
         self._tried = 0  # the rank that K is known to exceed
         self._hold = 1.0  # how much more than usual proximal steps are held back
         self._begun = self.a.copy()
-        self._typical: float = _core.Labelled.typical(self.K)
+        self._typical: float = _core.Labelled.typical(self.K)  # kernel value of a row with itself
+        outside = float(problem.p @ point.a) - float(self.p @ self.a)
+        self.bias = ProximalBias(problem, self.p, outside, self._typical, point.b)
 
     def options(self, target: float) -> _core.Labelled.Options:
         """Of native work until the gap is below target."""
         ridge = 0.0 if self.K.dtype == np.float64 else 1e-7
-        options = _core.Labelled.Options(self.problem.free_bias, self.outside, self._typical, ridge)
+        options = _core.Labelled.Options(self.bias.is_free, self.bias.outside, self._typical, ridge)
         options.target, options.floor = target / self.problem.lam, 1e-12 * self.problem.at_zero / self.problem.lam
         options.budget, options.seed = SLICE, self.seed
         options.threads = self.problem.matrix.threads
@@ -84,16 +82,15 @@ class Block:
         """What native work has done, which may have been interrupted."""
         self.visits += done["visits"]
         self.work += done["work"]
-        self.b += done["shift"]
+        self.bias.b += done["shift"]
         if done["error"] is not None:
             raise done["error"]
         self.journal.poll()
         return done
 
     @property
-    def excess(self) -> float:
-        """sum_i p_i a_i over all rows: what must vanish where the bias is free."""
-        return self.outside + float(self.p @ self.a)
+    def b(self) -> float:
+        return self.bias.b
 
     def gap(self) -> float:
         """What is left to gain on this block, at most."""
@@ -101,8 +98,7 @@ class Block:
 
     def _gap_of(self, a: Floats, score: Floats) -> float:
         left = float(self.p @ self.labelled.gaps(a, score))
-        excess = abs(self.outside + float(self.p @ a)) if self.problem.free_bias else 0.0
-        return self.problem.lam * (left + excess)
+        return self.problem.lam * (left + abs(self.bias.excess(a)))
 
     def solve(self, target: float, most: int = 1000, second_order: bool = True) -> None:
         """Bring the gap below target, or to where it does not fall any more, by `most` rounds of sweeps, and by
@@ -166,46 +162,29 @@ class Block:
         return gap * min(1.0, gap / before) ** 2 > target
 
     def reached(self) -> Floats:
-        """The dual variables reached. Where the bias is free they must balance: what is left over is taken from rows
-        that are not at a bound, then from every change that has led to it.
+        """The dual variables reached. Where the bias is free they must balance: rows that are not at a bound give way
+        first.
         """
-        if not self.problem.free_bias:
+        if not self.bias.is_free:
             return self.a
         q = np.maximum(self.p * self._typical, 1e-300)
         softness = self.labelled.respond(self.p, self.a, self.score, q)[1]
-        every = balanced(np.append(self.a, self.outside), np.append(self.p, 1.0), np.flatnonzero(softness > 0))[:-1]
-        excess = self.outside + float(self.p @ every)
-        back = (every - self._begun) * np.sign(excess) > 0
-        mass = abs(float(self.p[back] @ (every - self._begun)[back]))
-        if mass > 0:
-            every[back] -= min(1.0, abs(excess) / mass) * (every - self._begun)[back]
-        return every
+        return self.bias.balanced(self.a, self._begun, np.flatnonzero(softness > 0))
 
     def sweep(self, target: float, sweeps: int = _SWEEPS) -> None:
         """Visit every row some times, each time to the best value of its dual variable alone."""
-        offset = self._begin()
+        constant = self.bias.begin(self.a, self.score)
         options = _core.SweepOptions()
         self.seed += 1
         options.sweeps, options.in_order = sweeps, self._in_order
         options.target, options.seed = target / self.problem.lam, self.seed
         options.threads = self.problem.matrix.threads
-        done = self.labelled.sweep(self.K, offset, self.p, self.a, self.score, options, self.journal.run.watch())
+        done = self.labelled.sweep(self.K, constant, self.p, self.a, self.score, options, self.journal.run.watch())
         self.visits += done["visits"]
-        self._end(offset)
+        self.bias.end(constant, self.a)
         if done["error"] is not None:
             raise done["error"]
         self.journal.poll()
-
-    def _begin(self) -> float:
-        """The offset of the kernel; with a free bias a phase begins, and b moves from where it is."""
-        if not self.problem.free_bias:
-            return self.problem.offset
-        self.score += self._typical * self.excess
-        return self._typical
-
-    def _end(self, offset: float) -> None:
-        if self.problem.free_bias:
-            self.b += offset * self.excess
 
     def times(self, x: Floats) -> Floats:
         """The scores of x_i = p_i a_i, in float64."""
@@ -240,7 +219,7 @@ class Block:
             self._hold *= 10.0
             return False
         self._hold = max(1.0, self._hold / 3)
-        self.a, self.score, self.b = a, score, self.b + step.shift
+        self.a, self.score, self.bias.b = a, score, self.b + step.shift
         return gain > 1e-3 * gap
 
     def jump(self, target: float, most: int | None = None) -> bool:
@@ -254,7 +233,7 @@ class Block:
             return False
         x = self.p * self.a
         base = self.score - self.times(x)  # with b
-        newton = PrimalNewton(Task(self.problem, self.labelled, self.p, base, self.outside), lines, x)
+        newton = PrimalNewton(Task(self.problem, self.labelled, self.p, base, self.bias.outside), lines, x)
         found = newton.run(target)
         self.visits += newton.steps * len(self.a)
         self.work += newton.steps * float(lines.size) * len(lines)
@@ -263,7 +242,7 @@ class Block:
         score = self.score + self.times(self.p * (found[0] - self.a)) + found[1]
         if not self._gap_of(found[0], score) < self.gap():
             return False
-        self.a, self.score, self.b = found[0], score, self.b + found[1]
+        self.a, self.score, self.bias.b = found[0], score, self.b + found[1]
         return True
 
     def _gain(self, a: Floats, score: Floats) -> float:

@@ -38,7 +38,7 @@ class ProximalStep:
         self._block, self._rho, self._centre = block, rho, block.a
         self.x, self.score, self.shift = block.p * block.a, block.score.copy(), 0.0
         self.visits, self.work = 0, 0.0
-        self._free_bias = block.problem.free_bias
+        self._free_bias = block.bias.is_free
 
     def run(self) -> None:
         """Until x is what the rows answer, or nothing is gained any more."""
@@ -64,7 +64,7 @@ class ProximalStep:
             return d, 0.0
         held = 1 / (softness[free] * block.p[free])
         rhs = held * rest[free] - block.times(d)[free]
-        found = self._solve(free, held, rhs, -block.outside - float(self.x.sum()) - float(d.sum()))
+        found = self._solve(free, held, rhs, -block.bias.outside - float(self.x.sum()) - float(d.sum()))
         if found is None:
             return None
         d[free] = found[0]
@@ -102,7 +102,7 @@ class ProximalStep:
         def slope(t: float) -> float:
             score = self.score + t * (change + shift)
             pulled = block.p * block.labelled.respond(block.p, self._centre, score, self._rho)[0]
-            off = float(pulled.sum()) + block.outside if shift else 0.0
+            off = float(pulled.sum()) + block.bias.outside if shift else 0.0
             return float(change @ (self.x + t * d - pulled)) - shift * off
 
         low, high, begin = 0.0, 1.0, slope(0.0)

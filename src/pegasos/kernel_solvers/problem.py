@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from .. import _core
 from ..estimators.pairs import pairs_of
+from ..problem.free_bias import balanced
 from ..problem.problem import Floats, Problem, Weights
 from .cache import Index
 from .certificate import Certificate, rounding
@@ -173,17 +173,3 @@ class Point:
         """sum_i s_i (loss_i + loss*(-a_i) + a_i score_i) / S: the gap, and zero at a stationary point of any kernel."""
         problem = self.problem
         return float(problem.lam * (problem.p @ problem.labelled.gaps(self.a, self.scores)))
-
-
-def balanced(a: Floats, p: Floats, among: Any = slice(None)) -> Floats:
-    """a with sum_i p_i a_i = 0: the side that outweighs the other, among some rows, moves towards zero."""
-    a = a.copy()
-    for _ in range(2):  # twice: the first leaves a rounding error, relative to what there was
-        excess = float(p @ a)
-        side = np.zeros(len(a), bool)
-        side[among] = True
-        side &= a * excess > 0
-        mass = float(np.abs(p[side] @ a[side]))
-        if mass > 0:
-            a[side] *= max(0.0, 1.0 - abs(excess) / mass)
-    return a

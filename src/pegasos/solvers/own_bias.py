@@ -67,12 +67,3 @@ def farthest_bias(loss: Loss, y: Floats, s: Floats) -> float:
             at *= 2.0
         found = max(found, at)
     return found
-
-
-def balanced(a: Floats, s: Floats) -> Floats:
-    """Dual variables whose sum, by weight, is zero: the side that is too heavy is scaled down to the other."""
-    parts = s * a
-    plus, minus = float(parts[a > 0].sum()), -float(parts[a < 0].sum())
-    if plus == minus:
-        return a
-    return np.where(a > 0, a * min(1.0, minus / plus), a) if plus > minus else np.where(a < 0, a * (plus / minus), a)

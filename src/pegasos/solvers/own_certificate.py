@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 
 from .. import _core
 from ..losses.own import asked, call
+from ..problem.free_bias import balanced
 from ..problem.problem import Floats, Problem
-from .own_bias import balanced, best_bias, farthest_bias
+from .own_bias import best_bias, farthest_bias
 
 _UNIT = 2.0**-53
 _FEW = 12  # units: what a loss or a conjugate, a few operations, may be wrong by

@@ -1,0 +1,24 @@
+"""A bias that is not penalised: at the optimum the dual variables of all rows balance, sum_i s_i a_i = 0."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+
+def balanced(a: Floats, s: Floats, among: Any = slice(None)) -> Floats:
+    """a with sum_i s_i a_i = 0: the side that outweighs the other, among some rows, moves towards zero."""
+    a = a.copy()
+    for _ in range(2):  # twice: the first leaves a rounding error, relative to what there was
+        excess = float(s @ a)
+        side = np.zeros(len(a), bool)
+        side[among] = True
+        side &= a * excess > 0
+        mass = float(np.abs(s[side] @ a[side]))
+        if mass > 0:
+            a[side] *= max(0.0, 1.0 - abs(excess) / mass)
+    return a
