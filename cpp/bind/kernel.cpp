@@ -27,7 +27,7 @@ nb::dict sweep_block(const PyLabelled& rows, Corner<T> K, double offset, Vec<dou
   const Given<T> given(rows, K, offset, p, a, score);
   Swept done;
   return watched(
-      rows, given, options.threads, outside,
+      rows, options.threads, outside,
       [&](const auto& loss, Team& team, Watch& watch) {
         done = sweep(given.block, loss, given.state, options, team, watch);
       },
@@ -60,31 +60,19 @@ double bias_now(const PyLabelled& rows, Vec<double> scores, Vec<double> s, doubl
   rows.fit(scores.size());
   rows.fit(s.size());
   double b = 0;
-  rows.visit([&](const auto& loss) {
-    std::vector<Scored> all(rows.size());
-    for (size_t i = 0; i < all.size(); ++i) all[i] = {scores.data()[i], rows.y.data()[i], s.data()[i]};
-    b = best_bias(loss, all, guess);
-  });
+  const std::vector<Scored> all = scored(span_of(scores), span_of(rows.y), span_of(s));
+  rows.visit([&](const auto& loss) { b = best_bias(loss, all, guess); });
   return b;
 }
 
 auto pair_sums_now(const PyRows& A, const PyRows& B, const std::string& kind, int threads) {
   if (A.n_features() != B.n_features()) throw std::invalid_argument("rows of different lengths");
-  if (kind != "absolute" && kind != "squared" && kind != "chi squared")
-    throw std::invalid_argument("unknown kind of sums '" + kind + "'; known: absolute, squared, chi squared");
   std::vector<double> out(size_t(A.size()) * size_t(B.size()));
   {
     WithoutGil nogil;
     Team team(threads);
     A.visit(0.0, [&](const auto& left) {
-      B.visit(0.0, [&](const auto& right) {
-        if (kind == "absolute")
-          pair_sums<AbsoluteDifference>(left, right, out, team);
-        else if (kind == "squared")
-          pair_sums<SquaredDifference>(left, right, out, team);
-        else
-          pair_sums<ChiSquared>(left, right, out, team);
-      });
+      B.visit(0.0, [&](const auto& right) { pair_sums(kind, left, right, out, team); });
     });
   }
   return to_numpy(std::move(out), {size_t(A.size()), size_t(B.size())});

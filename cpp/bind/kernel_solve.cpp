@@ -38,7 +38,7 @@ nb::dict solve_block(const PyLabelled& rows, Corner<T> K, double offset, Vec<dou
   const Given<T> given(rows, K, offset, p, a, score);
   Solved done;
   return watched(
-      rows, given, options.threads, outside,
+      rows, options.threads, outside,
       [&](const auto& loss, Team& team, Watch& watch) {
         done = BlockSolver(given.block, loss, given.state, options, team, watch).solve();
       },
@@ -53,7 +53,7 @@ nb::dict polish_block(const PyLabelled& rows, Corner<T> K, double offset, Vec<do
   Solved done;
   done.gained = false;
   return watched(
-      rows, given, options.threads, outside,
+      rows, options.threads, outside,
       [&](const auto& loss, Team& team, Watch& watch) {
         BlockSolver solver(given.block, loss, given.state, options, team, watch);
         if (beside + solver.polish_cost() <= options.budget) done = solver.polish();

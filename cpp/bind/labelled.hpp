@@ -72,11 +72,10 @@ struct Given {
       : block(block_of(K, offset, rows)), state(state_of(rows, p, a, score)) {}
 };
 
-// work(loss, team, watch) on it, which may be stopped from outside; what was raised is in the dictionary that `tell`
+// work(loss, team, watch), which may be stopped from outside; what was raised is in the dictionary that `tell`
 // fills with what was done.
-template <class T, class Work, class Tell>
-nb::dict watched(const PyLabelled& rows, const Given<T>& given, int threads, PyWatch& outside, const Work& work,
-                 const Tell& tell) {
+template <class Work, class Tell>
+nb::dict watched(const PyLabelled& rows, int threads, PyWatch& outside, const Work& work, const Tell& tell) {
   pegasos::Watch watch = outside.make();
   rows.visit([&](const auto& loss) {
     pegasos::Team team(threads);

@@ -69,65 +69,30 @@ nb::tuple certify_precisely_now(const PyProblem& problem, Vec<double> w, Vec<dou
 }
 
 // How many numbers each row has, and its length with the bias feature.
-nb::tuple row_sizes(const PyRows& rows, double bias) {
-  std::vector<int64_t> counts;
-  std::vector<double> lengths;
+nb::tuple sizes_of_rows(const PyRows& rows, double bias) {
+  std::vector<int64_t> counts(size_t(rows.size()));
+  std::vector<double> lengths(counts.size());
   {
     WithoutGil nogil;
-    counts.reserve(size_t(rows.size())), lengths.reserve(size_t(rows.size()));
-    rows.visit(bias, [&](const auto& r) {
-      for (int64_t i = 0; i < r.size(); ++i) {
-        const auto row = r[i];
-        counts.push_back(row.size()), lengths.push_back(std::sqrt(row.norm2()));
-      }
-    });
+    rows.visit(bias, [&](const auto& r) { row_sizes(r, counts, lengths); });
   }
   return nb::make_tuple(to_numpy(std::move(counts)), to_numpy(std::move(lengths)));
 }
 
-// What rounding may do to a certificate whose sums Python has taken, above and below; see proof/rounding.hpp. errors:
-// of losses, with what slopes make of those of scores.
-nb::tuple rounding_of_sums(double errors, double pull, double conjugates, double rows, double weights, double total,
-                           double lam, double square, double dual_square, double losses) {
-  RoundingSums sums;
-  sums.errors = errors, sums.pull = pull, sums.conjugates = conjugates;
-  const Rounding found = rounding_of(sums, {.rows = rows,
-                                            .weights = weights,
-                                            .total = total,
-                                            .lam = lam,
-                                            .square = square,
-                                            .dual_square = dual_square,
-                                            .losses = losses,
-                                            .b = 0,
-                                            .balance = 0,
-                                            .bounded_slope = true,
-                                            .costly = true,
-                                            .free_bias = false,
-                                            .precise = false,
-                                            .width = 1,
-                                            .largest_cost = 0});
+// What rounding may do to a certificate whose sums Python has taken, above and below.
+nb::tuple rounding_now(double errors, double pull, double conjugates, double rows, double weights, double total,
+                       double lam, double square, double dual_square, double losses) {
+  const Rounding found =
+      rounding_of_sums({errors, pull, conjugates}, rows, weights, total, lam, square, dual_square, losses);
   return nb::make_tuple(found.above, found.below);
 }
 
 // The mean loss of the best constant score, for losses of one score.
-double best_constant(const PyProblem& problem) {
+double constant_now(const PyProblem& problem) {
   double mean = 0;
   WithoutGil nogil;
   problem.visit([&](const auto& p, const auto& loss) {
-    if constexpr (Loss<std::remove_cvref_t<decltype(loss)>>) {
-      std::vector<Scored> rows;
-      if (p.y.number.empty()) rows = {{0.0, 1.0, 0.0}, {0.0, -1.0, 0.0}};  // two labels: their weights are enough
-      for (int64_t i = 0; i < p.rows.size(); ++i) {
-        if (p.weight(i) == 0) continue;
-        if (p.y.number.empty())
-          rows[p.y[i] > 0 ? 0 : 1].s += p.weight(i);
-        else
-          rows.push_back({0.0, p.y[i], p.weight(i)});
-      }
-      const double b = best_bias(loss, rows, 0.0);
-      for (const auto& [score, y, s] : rows) mean += s * loss.value(b, y);
-      mean /= p.total;
-    }
+    if constexpr (Loss<std::remove_cvref_t<decltype(loss)>>) mean = best_constant(p, loss);
   });
   return mean;
 }
@@ -164,13 +129,10 @@ void check_batch(const PyRows& rows, const Vec<int64_t>& batch, size_t dim) {
 // <w, x_i> of some rows.
 auto batch_scores(const PyRows& rows, double bias, Vec<int64_t> batch, Vec<double> w) {
   check_batch(rows, batch, w.size());
-  std::vector<double> out;
+  std::vector<double> out(batch.size());
   {
     WithoutGil nogil;
-    out.reserve(batch.size());
-    rows.visit(bias, [&](const auto& r) {
-      for (const int64_t i : span_of(batch)) out.push_back(r[i].dot(w.data()));
-    });
+    rows.visit(bias, [&](const auto& r) { scores_of(r, span_of(batch), w.data(), out); });
   }
   return to_numpy(std::move(out));
 }
@@ -180,10 +142,7 @@ void batch_add(const PyRows& rows, double bias, Vec<int64_t> batch, Vec<double> 
   check_batch(rows, batch, w.size());
   if (a.size() != batch.size()) throw std::invalid_argument("one coefficient for each row of the batch");
   WithoutGil nogil;
-  rows.visit(bias, [&](const auto& r) {
-    for (size_t j = 0; j < batch.size(); ++j)
-      if (a.data()[j] != 0) r[batch.data()[j]].axpy(a.data()[j], w.data());
-  });
+  rows.visit(bias, [&](const auto& r) { add_rows(r, span_of(batch), span_of(a), w.data()); });
 }
 
 // What every loss declares of itself, by name.
@@ -227,7 +186,7 @@ void bind_linear(nb::module_& m) {
           "rows"_a, nb::kw_only(), "bias"_a, "codes"_a.noconvert().none(), "numbers"_a.noconvert().none(), "positive"_a,
           "s"_a.noconvert().none(), "listed"_a.noconvert().none(), "total"_a, "lam"_a, "loss"_a, "parameter"_a = 0.0,
           "free_bias"_a = false, "classes"_a = 0, "costs"_a.noconvert().none() = nb::none())
-      .def("best_constant", &best_constant)
+      .def("best_constant", &constant_now)
       .def("certify", &certify_now, "w"_a.noconvert(), "dual"_a.noconvert(), "threads"_a = 1)
       .def("prove", &prove_now, "w"_a.noconvert(), "dual"_a.noconvert(), "threads"_a = 1)
       .def("certify_precisely", &certify_precisely_now, "w"_a.noconvert(), "dual"_a.noconvert())
@@ -244,9 +203,9 @@ void bind_linear(nb::module_& m) {
           nb::kw_only(), "started"_a, "give_up"_a, "polls_signals"_a, "stop"_a.noconvert(), "report"_a.none(),
           "silence"_a = 1.0);
 
-  m.def("row_sizes", &row_sizes, "rows"_a, "bias"_a);
-  m.def("rounding_of_sums", &rounding_of_sums, nb::kw_only(), "errors"_a, "pull"_a, "conjugates"_a, "rows"_a,
-        "weights"_a, "total"_a, "lam"_a, "square"_a, "dual_square"_a, "losses"_a);
+  m.def("row_sizes", &sizes_of_rows, "rows"_a, "bias"_a);
+  m.def("rounding_of_sums", &rounding_now, nb::kw_only(), "errors"_a, "pull"_a, "conjugates"_a, "rows"_a, "weights"_a,
+        "total"_a, "lam"_a, "square"_a, "dual_square"_a, "losses"_a);
   m.def("scores", &scores, "rows"_a, "W"_a.noconvert(), "threads"_a = 1);
   m.def("batch_scores", &batch_scores, "rows"_a, "bias"_a, "batch"_a.noconvert(), "w"_a.noconvert());
   m.def("batch_add", &batch_add, "rows"_a, "bias"_a, "batch"_a.noconvert(), "a"_a.noconvert(), "w"_a.noconvert());

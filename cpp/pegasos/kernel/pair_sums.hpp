@@ -13,6 +13,8 @@
 #include <cmath>
 #include <cstdint>
 #include <span>
+#include <stdexcept>
+#include <string>
 #include <vector>
 
 #include "pegasos/run/passes.hpp"
@@ -66,6 +68,19 @@ void pair_sums(const Left& A, const Right& B, std::span<double> out, Team& team)
       for (int64_t j = 0; j < row.size(); ++j) x[size_t(row.column(j))] = 0;
     }
   });
+}
+
+// The same for a kind that has a name.
+template <class Left, class Right>
+void pair_sums(const std::string& kind, const Left& A, const Right& B, std::span<double> out, Team& team) {
+  if (kind == "absolute")
+    pair_sums<AbsoluteDifference>(A, B, out, team);
+  else if (kind == "squared")
+    pair_sums<SquaredDifference>(A, B, out, team);
+  else if (kind == "chi squared")
+    pair_sums<ChiSquared>(A, B, out, team);
+  else
+    throw std::invalid_argument("unknown kind of sums '" + kind + "'; known: absolute, squared, chi squared");
 }
 
 }  // namespace pegasos

@@ -66,9 +66,7 @@ Proven prove(const KernelBlock<T>& K, const L& loss, const BlockState& state, co
   settle();
   Proven out{K.offset * sum, 0, 0, 0};
   if (terms.free_bias) {
-    std::vector<Scored> all(state.a.size());
-    for (size_t i = 0; i < all.size(); ++i) all[i] = {state.score[i], state.y[i], state.p[i]};
-    out.b = best_bias(loss, all, guess);
+    out.b = best_bias(loss, scored(state.score, state.y, state.p), guess);
   }
   double square = terms.free_bias ? 0.0 : out.b * out.b;
   for (size_t i = 0; i < state.a.size(); ++i) {

@@ -1,7 +1,8 @@
-// Scores of every row for every linear model: what `predict` and `decision_function` need.
+// Scores of every row for every linear model: what `predict` and `decision_function` need; and of some rows.
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <span>
 
@@ -28,6 +29,29 @@ void linear_scores(const Rows& rows, std::span<const double> W, int64_t models, 
     score(0);
   else
     team.each(pass.parts, score);
+}
+
+// <w, x_i> of some rows.
+template <class Rows>
+void scores_of(const Rows& rows, std::span<const int64_t> some, const double* w, std::span<double> out) {
+  for (size_t j = 0; j < some.size(); ++j) out[j] = rows[some[j]].dot(w);
+}
+
+// w <- w + sum_i a_i x_i over some rows.
+template <class Rows>
+void add_rows(const Rows& rows, std::span<const int64_t> some, std::span<const double> a, double* w) {
+  for (size_t j = 0; j < some.size(); ++j)
+    if (a[j] != 0) rows[some[j]].axpy(a[j], w);
+}
+
+// How many numbers each row has, and its length.
+template <class Rows>
+void row_sizes(const Rows& rows, std::span<int64_t> counts, std::span<double> lengths) {
+  for (int64_t i = 0; i < rows.size(); ++i) {
+    const auto row = rows[i];
+    counts[size_t(i)] = row.size();
+    lengths[size_t(i)] = std::sqrt(row.norm2());
+  }
 }
 
 }  // namespace pegasos

@@ -2,7 +2,7 @@
 //   1. copy hinge.hpp (classes) or epsilon_insensitive.hpp (numbers, and a parameter); the concept below names its
 //   parts;
 //   2. include it here and append it to Losses;
-//   3. give it a row in src/pegasos/losses.py and a line in CHANGELOG.md.
+//   3. give it a LossSpec in src/pegasos/losses/ and a line in CHANGELOG.md.
 // Solvers, certificates and contract tests pick it up from here.
 #pragma once
 

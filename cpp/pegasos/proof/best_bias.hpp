@@ -13,6 +13,7 @@
 #include <span>
 #include <vector>
 
+#include "pegasos/data/problem.hpp"
 #include "pegasos/data/random.hpp"
 
 namespace pegasos {
@@ -21,6 +22,13 @@ namespace pegasos {
 struct Scored {
   double score, y, s;
 };
+
+inline std::vector<Scored> scored(std::span<const double> scores, std::span<const double> y,
+                                  std::span<const double> s) {
+  std::vector<Scored> all(scores.size());
+  for (size_t i = 0; i < all.size(); ++i) all[i] = {scores[i], y[i], s[i]};
+  return all;
+}
 
 struct Kink {
   double at, jump;
@@ -123,6 +131,25 @@ double best_bias(const L& loss, std::span<const Scored> rows, double guess) {
       return slope;
     });
   }
+}
+
+// The mean loss of the best constant score.
+template <class Rows, class L>
+double best_constant(const Problem<Rows>& p, const L& loss) {
+  const bool two_labels = p.y.number.empty();  // their weights are enough
+  std::vector<Scored> rows;
+  if (two_labels) rows = {{0.0, 1.0, 0.0}, {0.0, -1.0, 0.0}};
+  for (int64_t i = 0; i < p.rows.size(); ++i) {
+    if (p.weight(i) == 0) continue;
+    if (two_labels)
+      rows[p.y[i] > 0 ? 0 : 1].s += p.weight(i);
+    else
+      rows.push_back({0.0, p.y[i], p.weight(i)});
+  }
+  const double b = best_bias(loss, rows, 0.0);
+  double sum = 0;
+  for (const auto& [score, y, s] : rows) sum += s * loss.value(b, y);
+  return sum / p.total;
 }
 
 }  // namespace pegasos

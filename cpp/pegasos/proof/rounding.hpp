@@ -98,4 +98,29 @@ inline Rounding rounding_of(const RoundingSums& sums, const Certified& c) {
   return {above, below};
 }
 
+// Sums that somebody else has taken of a loss of one score whose errors count what slopes make of those of scores.
+struct OutsideSums {
+  double errors, pull, conjugates;
+};
+inline Rounding rounding_of_sums(const OutsideSums& given, double rows, double weights, double total, double lam,
+                                 double square, double dual_square, double losses) {
+  RoundingSums sums;
+  sums.errors = given.errors, sums.pull = given.pull, sums.conjugates = given.conjugates;
+  return rounding_of(sums, {.rows = rows,
+                            .weights = weights,
+                            .total = total,
+                            .lam = lam,
+                            .square = square,
+                            .dual_square = dual_square,
+                            .losses = losses,
+                            .b = 0,
+                            .balance = 0,
+                            .bounded_slope = true,
+                            .costly = true,
+                            .free_bias = false,
+                            .precise = false,
+                            .width = 1,
+                            .largest_cost = 0});
+}
+
 }  // namespace pegasos

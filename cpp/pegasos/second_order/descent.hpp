@@ -25,6 +25,7 @@
 #include "pegasos/run/meter.hpp"
 #include "pegasos/run/prices.hpp"
 #include "pegasos/second_order/feature_matrix.hpp"
+#include "pegasos/second_order/mean_squares.hpp"
 #include "pegasos/second_order/precise_system.hpp"
 #include "pegasos/second_order/rarity.hpp"
 
@@ -243,14 +244,9 @@ class Descent {
 
   bool know_rarity() {
     if (!rarity_.empty()) return true;
-    std::vector<double> mean(static_cast<size_t>(p_.rows.dim()));
-    const Pass pass = pass_over(p_, 1, double(mean.size()));
-    sums_.resize(pass.parts, mean.size(), mean.data());
-    const auto add = [&](int64_t part, int64_t i, const auto& row) {
-      row.add_squares(p_.weight(i) / p_.total, sums_.of(part));
-    };
-    if (!over_rows(p_, pass, 1, team_, watch_, [&](int64_t part) { sums_.clear(part); }, add)) return false;
-    sums_.total(team_);
+    std::vector<double> mean;
+    const Pass pass = pass_over(p_, 1, double(p_.rows.dim()));
+    if (!mean_squares(p_, pass, sums_, team_, watch_, mean)) return false;
     return rarity_of(p_, mean, team_, watch_, rarity_);
   }
 

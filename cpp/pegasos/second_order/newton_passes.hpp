@@ -15,6 +15,7 @@
 #include "pegasos/run/meter.hpp"
 #include "pegasos/run/prices.hpp"
 #include "pegasos/second_order/feature_matrix.hpp"
+#include "pegasos/second_order/mean_squares.hpp"
 
 namespace pegasos {
 
@@ -75,10 +76,9 @@ class NewtonPasses {
   // Needed once, before the first step: the mean square of every feature.
   bool prepare() {
     if (!spread_.empty()) return true;
-    if (!sum_rows(
-            pass() / double(width()), size_t(p_.rows.dim()), spread_,
-            [&](Part&, int64_t i, size_t, const auto& row, double* sums) { row.add_squares(share(size_t(i)), sums); }))
-      return false;
+    meter_.take(pass() / double(width()));
+    go_on_ = mean_squares(p_, summing_, sums_, team_, watch_, spread_) && go_on_;
+    if (!go_on_) return false;
     double least = std::numeric_limits<double>::infinity();
     for (const double x : spread_)
       if (x > 0) least = std::min(least, x), widest_ = std::max(widest_, x);
