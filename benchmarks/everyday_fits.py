@@ -104,7 +104,8 @@ def values(task: Task, model: Any, y: Any) -> Any:
     scores, norm2 = _scores(task, model)
     if case.loss in losses.JOINT:
         codes = np.unique(y, return_inverse=True)[1]
-        found = losses.JOINT[case.loss].value(scores, codes, 1.0 - np.eye(task.n_classes)).mean()
+        loss = losses.JOINT[case.loss]
+        found = loss.value(scores, codes, *(1.0 - np.eye(task.n_classes) for _ in loss.takes)).mean()
         return np.array([case.lam / 2 * norm2.sum() + found])
     if case.regression:
         return case.lam / 2 * norm2 + losses.REGRESSION[case.loss].value(scores[:, 0], y, EPSILON).mean()

@@ -92,7 +92,7 @@ TEST(a_certificate_of_twice_the_digits_is_paid_for) {
     Watch watch(0, 1e300, {});
     Meter meter;
     Proofs<DenseRows<double>, Hinge> proofs(p, Hinge{}, tol, state, team, watch, meter);
-    proofs.report = [](const Checkpoint&) { return true; };
+    proofs.report_to([](const Checkpoint&) { return true; });
     CHECK(proofs.take(w, a, {}, LookAway{}));
     return meter.spent();
   };

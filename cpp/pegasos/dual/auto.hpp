@@ -31,7 +31,7 @@ struct Phases {
 template <class Rows, AnyLoss L>
 class DualSolver {
   static_assert(Phase<StartPhase<Rows, L>> && Phase<AscentPhase<Rows, L>> && Phase<DescentPhase<Rows, L>> &&
-                Phase<NewtonPhase<Rows, L>> && Phase<PathPhase<Rows, L>>);
+                Phase<NewtonPhase<Rows, L>> && Phase<ClassPhase<Rows, L>> && Phase<PathPhase<Rows, L>>);
 
  public:
   DualSolver(const Problem<Rows>& problem, const L& loss, const DualOptions& options, DualState& state, Team& team,

@@ -60,10 +60,11 @@ class Switching {
     return system < (in_need ? largest_system : first ? small_system : 0);
   }
 
-  // Whether quasi-Newton steps with a matrix for each class go next in a finish, rather than Newton's: where they will
-  // be cheaper than so many of those, unless they have turned out to crawl and one Newton step costs less.
-  static bool by_class_goes_next(double price, double step, double steps, bool crawled) {
-    return price < step * steps && !(crawled && step < price);
+  // Whether quasi-Newton steps with a matrix for each class go next in a finish, rather than Newton's: where they are
+  // cheaper than all of those, unless they have turned out to crawl and one Newton step costs less. The better the
+  // model, the better Newton's steps from there.
+  static bool classes_go_next(double price, double newton, double newton_step, bool crawls) {
+    return price < newton && !(crawls && newton_step < price);
   }
 
   // Smooth losses do not have to wait to know that coordinate ascent will crawl: (1 + beta R^2 / (lam m))

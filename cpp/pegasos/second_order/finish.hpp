@@ -1,5 +1,6 @@
-// The second-order finish: proximal Newton steps and, for small piecewise linear problems, the interior path, from
-// wherever the phases before have got to. It has a budget; whatever ends it, the best state is kept.
+// The second-order finish: proximal Newton steps, for several classes at once quasi-Newton steps before them and, for
+// small piecewise linear problems, the interior path, from wherever the phases before have got to. It has a budget;
+// whatever ends it, the best state is kept.
 #pragma once
 
 #include <algorithm>
@@ -7,6 +8,7 @@
 #include <vector>
 
 #include "pegasos/dual/switching.hpp"
+#include "pegasos/second_order/class_phase.hpp"
 #include "pegasos/second_order/newton_phase.hpp"
 #include "pegasos/second_order/path_phase.hpp"
 
@@ -15,7 +17,8 @@ namespace pegasos {
 template <class Rows, AnyLoss L>
 class Finish {
  public:
-  explicit Finish(Shared<Rows, L>& shared) : s_(shared), at_(shared), newton_(at_), path_(at_) {}
+  explicit Finish(Shared<Rows, L>& shared)
+      : s_(shared), at_(shared), newton_(at_), classes_(at_, newton_.passes()), path_(at_) {}
 
   // Operations from here to tol, and from there to the last digits: of the phase that needs fewer.
   struct Prices {
@@ -25,7 +28,7 @@ class Finish {
     if (!newton_.prepare()) return {price::never, price::never};  // interrupted
     s_.meter.take(look_cost());
     const double path = path_.price();
-    return {std::min(path, newton_.price()), std::min(path, newton_.price_of_last_digits())};
+    return {std::min({path, newton_.price(), classes_.price()}), std::min(path, newton_.price_of_last_digits())};
   }
   double look_cost() const { return 5 * double(s_.state.a.size()); }
 
@@ -33,7 +36,7 @@ class Finish {
   // 0 where it would not.
   double price_where_ascent_crawls(double gap, double epoch) {
     if (gap <= s_.o.tol || s_.epochs_left() < least_epochs || !newton_.prepare()) return 0;
-    const double price = newton_.price_from(gap), digits = std::log(gap / s_.o.tol);
+    const double price = std::min(newton_.price_from(gap), classes_.price()), digits = std::log(gap / s_.o.tol);
     const auto pays = [&](double condition) {
       return Switching::beats_epochs(price, condition, digits, epoch, s_.p.free_bias);
     };
@@ -67,12 +70,13 @@ class Finish {
 
   bool take_turns(bool paid_before) {
     newton_.begin();
+    classes_.begin();
     const double path_price = path_.price();
     const bool path_first = path_price <= newton_.price();
     bool path_left = path_price < price::never;
     const auto tries = [&] { return at_.at_floor() ? 0 : at_.best <= 1e3 * at_.floor ? 3 : 10; };
-    while (newton_.failures() < tries() && (at_.to_the_floor || !s_.proofs.converged()) &&
-           s_.epochs_left() >= least_epochs) {
+    const auto failures = [&] { return newton_.failures() + classes_.failures(); };
+    while (failures() < tries() && (at_.to_the_floor || !s_.proofs.converged()) && s_.epochs_left() >= least_epochs) {
       const bool in_need = newton_.failures() > 0 || newton_.crawls() || !paid_before;
       const bool far = at_.best > Switching::near_zero * at_.zero;
       if (path_left && Switching::path_goes_next(path_.system(), in_need, path_first && far) &&
@@ -80,12 +84,24 @@ class Finish {
         path_left = false;
         if (!path_.run()) return false;
         if (path_.helped()) newton_.choose_curvature();
+      } else if (classes_go_next()) {
+        if (!classes_.run()) return false;
+        if (!classes_go_next()) {  // Newton's method takes over: what was not proven on the way is none the worse
+          s_.meter.allow(std::max(s_.meter.left(), 2 * newton_.price()));
+          continue;
+        }
+        if (!classes_.prove()) return false;
       } else if (!newton_.run()) {
         return false;
       }
       if (s_.meter.used_up()) return true;
     }
     return true;
+  }
+
+  bool classes_go_next() {
+    return !at_.to_the_floor &&
+           Switching::classes_go_next(classes_.price(), newton_.price(), newton_.step_price(), classes_.crawls());
   }
 
   // Coordinate ascent may have only made it worse: a fresh start is nearer then.
@@ -102,6 +118,7 @@ class Finish {
   Shared<Rows, L>& s_;
   Attempt<Rows, L> at_;
   NewtonPhase<Rows, L> newton_;
+  ClassPhase<Rows, L> classes_;
   PathPhase<Rows, L> path_;
   double spent_ = 0;
 };

@@ -1,14 +1,11 @@
-// Newton's method as a phase of a dual fit: one proximal point step at a time. For smooth losses of several classes
-// quasi-Newton steps with a matrix for each class may take its place.
+// Newton's method as a phase of a dual fit: one proximal point step at a time.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 
-#include "pegasos/dual/switching.hpp"
 #include "pegasos/second_order/attempt.hpp"
 #include "pegasos/second_order/newton.hpp"
-#include "pegasos/second_order/quasi_newton.hpp"
 
 namespace pegasos {
 
@@ -16,23 +13,23 @@ template <class Rows, AnyLoss L>
 class NewtonPhase {
  public:
   explicit NewtonPhase(Attempt<Rows, L>& attempt)
-      : at_(attempt),
-        s_(attempt.s),
-        newton_(s_.inner, s_.loss, s_.bias.penalty(), s_.team, s_.watch, s_.meter),
-        quasi_newton_(s_.inner, newton_.passes(), s_.team, s_.watch, s_.meter) {}
+      : at_(attempt), s_(attempt.s), newton_(s_.inner, s_.loss, s_.bias.penalty(), s_.team, s_.watch, s_.meter) {}
+
+  NewtonPasses<Rows, L>& passes() { return newton_.passes(); }
 
   // Needed before everything else; false when interrupted.
   bool prepare() { return newton_.prepare(); }
 
   // Operations to tol, and from there to the last digits, going by the rows that can move now: it looks at all of them.
-  double price() { return std::min(newton_.cost(s_.state.a, L::smooth) * rounds(false), price_by_class()); }
+  double price() { return step_price() * rounds(false); }
+  double step_price() { return newton_.cost(s_.state.a, L::smooth); }
   double price_of_last_digits() { return newton_.cost(s_.state.a, false) * rounds(true); }
 
   // Smooth losses: operations from this gap to tol, if all rows can move. Several classes take more steps (digits and
   // USPS, 5 to 10).
   double price_from(double gap) const {
     const double digits = std::log(gap / s_.o.tol), steps = (JointLoss<L> ? 2 : 1) * (3 + 0.2 * digits);
-    return std::min(newton_.cost_of_all() * steps, price_by_class());
+    return newton_.cost_of_all() * steps;
   }
 
   // beta R^2 / (lam m) for a loss whose slope changes by beta at most, and by how much rows are alike: what
@@ -59,27 +56,18 @@ class NewtonPhase {
     const double before = at_.best;
     // A step more, and `settle`, do the rest; a large tol must still be below what there is to gain.
     const double accuracy = L::smooth && !at_.to_the_floor ? care_ * std::min(10 * s_.o.tol, 0.1 * before) : 0;
-    const double step = newton_.cost(at_.a, L::smooth), others = price_by_class();
-    const bool by_class = accuracy > 0 && Switching::by_class_goes_next(others, step, rounds(false), crawls_);
-    const int most = int(std::min(s_.epochs_left() - 4, double(by_class ? most_by_class : most_rounds)));
-    const int taken = by_class ? run_by_class(most) : newton_.step(at_.w, at_.a, curvature_, most, accuracy);
+    const int most = int(std::min(s_.epochs_left() - 4, double(most_rounds)));
+    const int rounds = newton_.step(at_.w, at_.a, curvature_, most, accuracy);
     s_.state.visits += newton_.take_visits();
-    if (taken > 0 && by_class && !crawls_ && step < others && (taken > most_by_class || s_.meter.used_up())) {
-      // The better the model, the better Newton's steps from there. What it proves says nothing before it is there.
-      crawls_ = true;
-      s_.meter.allow(std::max(s_.meter.left(), 2 * step * rounds(false)));
-      return true;
-    }
-    if (taken == 0 || !at_.prove()) return false;
+    if (rounds == 0 || !at_.prove()) return false;
     if (s_.proofs.gap() < before) {
       at_.keep();
-      if (by_class) care_ *= 0.1;  // a free bias may take some rounds
       failures_ = at_.best < 0.99 * before ? 0 : failures_ + 1;
       if (at_.best > 0) worked_ = std::clamp(curvature_ / at_.best, least_curvature, most_curvature);
-      crawls_ = taken >= most_rounds && at_.best > at_.pays * before;
-      if (!L::smooth) curvature_ = std::max(curvature_ / (taken < 4 ? 100 : taken < 12 ? 10 : 3), 1e-12);
+      crawls_ = rounds >= most_rounds && at_.best > at_.pays * before;
+      if (!L::smooth) curvature_ = std::max(curvature_ / (rounds < 4 ? 100 : rounds < 12 ? 10 : 3), 1e-12);
     } else if (!s_.meter.used_up()) {  // else it was cut short, and says nothing about the next one
-      fail(taken < most_rounds);
+      fail(rounds < most_rounds);
     }
     return true;
   }
@@ -88,7 +76,6 @@ class NewtonPhase {
   // Of a proximal step: one that needs more is better taken with more curvature. Smooth losses of one score have none
   // to add; their budget ends them (one digit of ten, lam 1e-6, which a plane separates: 40 to 60).
   static constexpr int most_rounds = L::smooth && !JointLoss<L> ? 200 : 40;
-  static constexpr int most_by_class = 80;
   // Curvatures to begin with, in gaps. Measured where steps are easy, and where they are hard (5,000 rows of 300
   // features, of which nearly as many rows are free).
   static constexpr double least_curvature = 10, most_curvature = 2000;
@@ -96,17 +83,8 @@ class NewtonPhase {
   // Newton steps of a phase, in one or more proximal steps. Measured on texts and small tables: 2 to 10 for smooth
   // losses, 8 to 12 for those of several classes, 8 to 30 for others, 25 to 70 for their last digits.
   static double rounds(bool near) {
-    return L::smooth ? (JointLoss<L> && !near ? 8 : 6) : !near ? 16 : JointLoss<L> ? 10 : 30;
-  }
-
-  // Quasi-Newton steps with a matrix for each class, where there are several.
-  double price_by_class() const {
-    if constexpr (JointLoss<L> && L::smooth) return quasi_newton_.price();
-    return price::never;
-  }
-  int run_by_class([[maybe_unused]] int most) {
-    if constexpr (JointLoss<L> && L::smooth) return quasi_newton_.run(at_.w, at_.a, care_ * 0.9 * s_.o.tol, most);
-    return 0;
+    if (L::smooth) return JointLoss<L> && !near ? 8 : 6;
+    return !near ? 16 : JointLoss<L> ? 10 : 30;
   }
 
   // The step did not help. solved: but it was too small to show, or not taken well enough.
@@ -132,7 +110,6 @@ class NewtonPhase {
   Attempt<Rows, L>& at_;
   Shared<Rows, L>& s_;
   Newton<Rows, L> newton_;
-  QuasiNewton<Rows, L> quasi_newton_;
   double worked_ = least_curvature;  // the curvature of the last step that helped, in gaps
   double curvature_ = 0, care_ = 1;  // care: smaller after a step that looked good enough and was not
   int failures_ = 0;
