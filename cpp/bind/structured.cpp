@@ -7,7 +7,7 @@
 #include <nanobind/stl/tuple.h>
 
 #include "pegasos/structured/frank_wolfe.hpp"
-#include "pegasos/structured/lbfgs.hpp"
+#include "pegasos/structured/newton.hpp"
 #include "pegasos/structured/pegasos.hpp"
 #include "pegasos/structured/predict.hpp"
 #include "tagging.hpp"

@@ -23,6 +23,8 @@ class Likelihood {
 
   const Tagging& task() const { return task_; }
   int64_t passes() const { return passes_; }
+  // Of the last w evaluated: tokens x labels, padded.
+  std::span<const double> marginals() const { return marginals_; }
 
   // f(w), and its gradient. False: the watch says stop, and neither is known.
   bool evaluate(std::span<const double> w, Team& team, Watch& watch, double& f, std::span<double> gradient) {
