@@ -80,7 +80,8 @@ TEST(the_solvers_of_the_hinge_agree) {
   find_pairs(data.chains, data.truth.data(), 4, first, pairs);
   const Layout layout(9, 4, first, pairs, true, false, {});
   const Reach reach({}, 4, data.chains.longest());
-  const Tagging task{data.chains, layout, {}, reach, data.truth, data.costs, 0.05};
+  const Places places(data.chains, layout);
+  const Tagging task{data.chains, layout, {}, reach, data.truth, data.costs, 0.05, &places};
   Team team(2);
   Watch watch = forever();
   std::vector<double> w(size_t(layout.size)), v(w.size()), out(w.size()), counts(30);
@@ -102,7 +103,8 @@ TEST(the_solvers_of_the_log_loss_agree) {
   const Small data(3, 30, 6);
   const Layout layout(9, 3, {}, {}, false, true, {});
   const Reach reach({}, 3, data.chains.longest());
-  const Tagging task{data.chains, layout, {}, reach, data.truth, {}, 0.05};
+  const Places places(data.chains, layout);
+  const Tagging task{data.chains, layout, {}, reach, data.truth, {}, 0.05, &places};
   Team team(2);
   Watch watch = forever();
   std::vector<double> w(size_t(layout.size)), v(w.size()), out(w.size()), counts(30), B(w.size());
@@ -126,7 +128,8 @@ TEST(the_second_derivative_is_the_change_of_the_gradient) {
   find_pairs(data.chains, data.truth.data(), 5, first, pairs);
   const Layout layout(9, 5, first, pairs, true, true, {});
   const Reach reach({}, 5, data.chains.longest());
-  const Tagging task{data.chains, layout, {}, reach, data.truth, {}, 0.05};
+  const Places places(data.chains, layout);
+  const Tagging task{data.chains, layout, {}, reach, data.truth, {}, 0.05, &places};
   Team team(2);
   Watch watch = forever();
   const auto n = size_t(layout.size);
