@@ -8,7 +8,7 @@
 
 #include "fit.hpp"
 #include "pegasos/structured/frank_wolfe.hpp"
-#include "pegasos/structured/lbfgs.hpp"
+#include "pegasos/structured/newton.hpp"
 #include "pegasos/structured/pegasos.hpp"
 #include "pegasos/structured/predict.hpp"
 #include "tagging.hpp"
@@ -62,7 +62,7 @@ auto score_all(const PyTagging& tagging, Vec<double> w, int threads, PyWatch& ou
   return to_numpy(std::move(out));
 }
 
-// What a solver hands back. `solve(team, watch, history)` runs without the GIL.
+// What a solver hands back. `solve(task, team, watch, history)` runs without the GIL.
 template <class Solve>
 nb::dict fitted(const PyTagging& tagging, double tol, int threads, PyWatch& outside, const Solve& solve) {
   if (int64_t(tagging.truth.size()) != tagging.task.chains.tokens()) throw std::invalid_argument("labels are missing");
@@ -73,7 +73,10 @@ nb::dict fitted(const PyTagging& tagging, double tol, int threads, PyWatch& outs
   {
     WithoutGil nogil;
     Team team(threads);
-    solve(team, watch, history);
+    Tagging task = tagging.task;
+    const Places places(task.chains, task.layout);
+    task.places = &places;
+    solve(task, team, watch, history);
   }
   nb::dict result = result_of(history.fit(), watch, outside);
   if (history.stopped()) result["interrupted"] = true;
@@ -86,9 +89,10 @@ nb::dict fit_log(const PyTagging& tagging, OutVec<double> w, double tol, double 
   tagging.check(w.size());
   int64_t visits = 0;
   const LikelihoodOptions options{max_epochs, seed, goes_on, at_zero};
-  nb::dict result = fitted(tagging, tol, threads, outside, [&](Team& team, Watch& watch, History& history) {
-    minimise_likelihood(tagging.task, options, span_of(w), team, watch, history, visits);
-  });
+  nb::dict result =
+      fitted(tagging, tol, threads, outside, [&](const Tagging& task, Team& team, Watch& watch, History& history) {
+        minimise_likelihood(task, options, span_of(w), team, watch, history, visits);
+      });
   result["visits"] = visits;
   return result;
 }
@@ -146,11 +150,12 @@ nb::dict fit_hinge(const PyTagging& tagging, PyDualSets& dual, OutVec<double> w,
   if (tagging.costs.empty()) throw std::invalid_argument("the hinge needs costs");
   std::vector<WorkingSet> sets = dual.sets(tagging.task);
   int64_t visits = 0;
-  nb::dict result = fitted(tagging, tol, threads, outside, [&](Team& team, Watch& watch, History& history) {
-    FrankWolfe solver(tagging.task, sets, span_of(w), team, watch, history);
-    solver.run(seed, max_epochs);
-    visits = solver.visits();
-  });
+  nb::dict result =
+      fitted(tagging, tol, threads, outside, [&](const Tagging& task, Team& team, Watch& watch, History& history) {
+        FrankWolfe solver(task, sets, span_of(w), team, watch, history);
+        solver.run(seed, max_epochs);
+        visits = solver.visits();
+      });
   dual.read(sets);
   result["visits"] = visits;
   return result;
@@ -174,9 +179,10 @@ nb::dict fit_pegasos(const PyTagging& tagging, bool log_loss, const PegasosOptio
   s.counts = span_of(state.counts);
   s.out = span_of(state.out);
   s.B = span_of(state.B);
-  return fitted(tagging, options.tol, threads, outside, [&](Team& team, Watch& watch, History& history) {
-    StructuredPegasos(tagging.task, log_loss, options, s, team, watch, history).run();
-  });
+  return fitted(tagging, options.tol, threads, outside,
+                [&](const Tagging& task, Team& team, Watch& watch, History& history) {
+                  StructuredPegasos(task, log_loss, options, s, team, watch, history).run();
+                });
 }
 
 // For each feature the labels that it occurs with, ascending: where each begins, and the labels.

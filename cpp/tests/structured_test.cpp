@@ -3,7 +3,7 @@
 
 #include "check.hpp"
 #include "pegasos/structured/frank_wolfe.hpp"
-#include "pegasos/structured/lbfgs.hpp"
+#include "pegasos/structured/newton.hpp"
 #include "pegasos/structured/pegasos.hpp"
 #include "pegasos/structured/predict.hpp"
 #include "pegasos/structured/vocabulary.hpp"
@@ -78,7 +78,8 @@ TEST(the_solvers_of_the_hinge_agree) {
   find_pairs(data.chains, data.truth.data(), 4, first, pairs);
   const Layout layout(9, 4, first, pairs, true, false, {});
   const Reach reach({}, 4, data.chains.longest());
-  const Tagging task{data.chains, layout, {}, reach, data.truth, data.costs, 0.05};
+  const Places places(data.chains, layout);
+  const Tagging task{data.chains, layout, {}, reach, data.truth, data.costs, 0.05, &places};
   Team team(2);
   Watch watch = forever();
   std::vector<double> w(size_t(layout.size)), v(w.size()), out(w.size()), counts(30);
@@ -100,7 +101,8 @@ TEST(the_solvers_of_the_log_loss_agree) {
   const Small data(3, 30, 6);
   const Layout layout(9, 3, {}, {}, false, true, {});
   const Reach reach({}, 3, data.chains.longest());
-  const Tagging task{data.chains, layout, {}, reach, data.truth, {}, 0.05};
+  const Places places(data.chains, layout);
+  const Tagging task{data.chains, layout, {}, reach, data.truth, {}, 0.05, &places};
   Team team(2);
   Watch watch = forever();
   std::vector<double> w(size_t(layout.size)), v(w.size()), out(w.size()), counts(30), B(w.size());
@@ -115,6 +117,56 @@ TEST(the_solvers_of_the_log_loss_agree) {
   StructuredPegasos(task, true, options, state, team, watch, rough).run();
   CHECK(rough.last().objective - exact.last().objective < 0.05);
   CHECK(rough.last().dual <= exact.last().objective);
+}
+
+TEST(the_second_derivative_is_the_change_of_the_gradient) {
+  const Small data(5, 30, 8);
+  std::vector<int64_t> first{0};
+  std::vector<Label> pairs;
+  find_pairs(data.chains, data.truth.data(), 5, first, pairs);
+  const Layout layout(9, 5, first, pairs, true, true, {});
+  const Reach reach({}, 5, data.chains.longest());
+  const Places places(data.chains, layout);
+  const Tagging task{data.chains, layout, {}, reach, data.truth, {}, 0.05, &places};
+  Team team(2);
+  Watch watch = forever();
+  const auto n = size_t(layout.size);
+  std::vector<double> w(n), v(n), near_w(n), here(n), there(n), direction, product;
+  for (size_t at = 0; at < n; ++at) {
+    if (!layout.live(int64_t(at))) continue;
+    w[at] = 4 * Stream(1).uniform(at) - 2;
+    v[at] = Stream(2).uniform(at) - 0.5;
+  }
+  Likelihood likelihood(task);
+  Curvature curvature(task);
+  double f = 0;
+  const double h = 1e-6;
+  for (size_t at = 0; at < n; ++at) near_w[at] = w[at] + h * v[at];
+  CHECK(likelihood.evaluate(near_w, team, watch, f, there));
+  CHECK(likelihood.evaluate(w, team, watch, f, here));
+  const auto multiply = [&](double least, uint64_t seed) {
+    CHECK(curvature.build(w, likelihood.marginals(), least, Stream(seed), team, watch));
+    direction.clear();
+    for (const int64_t place : curvature.places()) direction.push_back(v[size_t(place)]);
+    curvature.product(direction, team, product);
+    return kernel::dot(direction.data(), int64_t(direction.size()), product.data());
+  };
+  multiply(1e-15, 0);
+  for (size_t at = 0; at < product.size(); ++at) {
+    const auto place = size_t(curvature.places()[at]);
+    CHECK(std::abs(product[at] - (there[place] - here[place]) / h) < 1e-6);
+  }
+  // Labels that are drawn leave the mean where it was. What other weights add is lam alone.
+  const auto of_all = [&](double of_some) {
+    double rest = 0;
+    for (const double x : v) rest += x * x;
+    return of_some + task.lam * (rest - norm2(direction));
+  };
+  const double exact = of_all(multiply(1e-15, 0));
+  double mean = 0;
+  const int times = 2000;
+  for (int i = 0; i < times; ++i) mean += of_all(multiply(0.1, uint64_t(i))) / times;
+  CHECK(curvature.places().size() < n && std::abs(mean - exact) < 0.03 * exact);
 }
 
 TEST(a_sparse_sum_forgets_all_when_cleared) {

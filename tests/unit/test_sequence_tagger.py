@@ -65,7 +65,11 @@ def test_every_kind_of_input_gives_the_same_model(loss: str) -> None:
     dense = tagger(loss=loss).fit(parts, TAGS)
     lengths = tagger(loss=loss).fit(sp.csc_matrix(stacked), FLAT, lengths=LENGTHS)
     groups = tagger(loss=loss).fit(stacked.astype(np.float32), FLAT, groups=np.repeat([7, 3, 5, 1, 2], LENGTHS))
-    for other in (lists, matrices, dense, lengths, groups):
+    once = tagger(loss=loss).fit((iter(x) for x in DICTS), (iter(tags) for tags in TAGS))
+    objects = np.empty(len(DICTS), object), np.empty(len(TAGS), object)
+    objects[0][:], objects[1][:] = DICTS, TAGS
+    arrays = tagger(loss=loss).fit(*objects)
+    for other in (lists, matrices, dense, lengths, groups, once, arrays):
         np.testing.assert_allclose(other._w, dicts._w, atol=1e-12)
     assert dicts.predict(DICTS) == TAGS == matrices.predict(parts)
     assert lengths.predict(stacked, lengths=LENGTHS).tolist() == FLAT.tolist()

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "pegasos/structured/edges.hpp"
+#include "pegasos/structured/places.hpp"
 
 namespace pegasos::structured {
 
@@ -66,26 +67,36 @@ PEG_INLINE void score_token(const Token& token, const Layout& layout, const doub
   });
 }
 
+// Tokens and where their weights are; places, unless null, has looked that up.
+struct Emissions {
+  const Chains& chains;
+  const Layout& layout;
+  const Places* places = nullptr;
+};
+
 // Scores of all tokens of sequence i, those of the start and the end included, as scale * w has them. With `costs`
 // (true label x label, padded) the cost of each label is added: the loss-augmented scores of eq. 20.
-[[maybe_unused]] PEG_CLONES static void score_tokens(const Chains& chains, int64_t i, const Layout& layout,
-                                                     const Edges& edges, const double* w, double scale,
-                                                     const double* costs, const Label* truth, Scratch& s) {
-  const int64_t n = chains.length(i), width = layout.width;
+[[maybe_unused]] PEG_CLONES static void score_tokens(const Emissions& of, int64_t i, const Edges& edges,
+                                                     const double* w, double scale, const double* costs,
+                                                     const Label* truth, Scratch& s) {
+  const int64_t n = of.chains.length(i), begin = of.chains.begin(i), width = of.layout.width;
   s.fit(n, width);
   for (int64_t t = 0; t < n; ++t) {
     double* out = s.score.data() + t * width;
-    score_token(chains[chains.begin(i) + t], layout, w, s, out);
+    if (of.places != nullptr)
+      of.places->score(begin + t, w, s.listed.data(), out);
+    else
+      score_token(of.chains[begin + t], of.layout, w, s, out);
     if (scale != 1)
       for (int64_t k = 0; k < width; ++k) out[k] *= scale;
     if (costs != nullptr)
       for (int64_t k = 0; k < width; ++k) out[k] += costs[int64_t(truth[t]) * width + k];
-    for (int64_t k = layout.labels; k < width; ++k) out[k] = never;
+    for (int64_t k = of.layout.labels; k < width; ++k) out[k] = never;
   }
   if (n == 0) return;
   double *first = s.score.data(), *last = s.score.data() + (n - 1) * width;
-  for (int64_t k = 0; k < layout.labels; ++k) first[k] += edges.start[size_t(k)];
-  for (int64_t k = 0; k < layout.labels; ++k) last[k] += edges.end[size_t(k)];
+  for (int64_t k = 0; k < of.layout.labels; ++k) first[k] += edges.start[size_t(k)];
+  for (int64_t k = 0; k < of.layout.labels; ++k) last[k] += edges.end[size_t(k)];
 }
 
 }  // namespace pegasos::structured

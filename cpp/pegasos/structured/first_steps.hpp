@@ -67,7 +67,7 @@ class FirstSteps {
   void slope(int64_t i, const Edges& edges, const double* w, Scratch& s, std::vector<double>& steps,
              SparseSum& out) const {
     StepCounts counts(edges);
-    score_tokens(task_.chains, i, task_.layout, edges, w, 1, nullptr, nullptr, s);
+    score_tokens(task_.emissions(), i, edges, w, 1, nullptr, nullptr, s);
     forward_backward(edges, task_.reach, task_.chains.length(i), s, &counts);
     steps.assign(edges.step.size(), 0.0);
     counts.add_to(edges, 1, steps.data());

@@ -74,7 +74,7 @@ class FrankWolfe {
   // Loss-augmented Viterbi of sequence i at w.
   void ask(int64_t i, const Edges& edges, Scratch& s) {
     const int64_t n = task_.chains.length(i);
-    score_tokens(task_.chains, i, task_.layout, edges, w_.data(), 1, task_.costs.data(), task_.truth_of(i), s);
+    score_tokens(task_.emissions(), i, edges, w_.data(), 1, task_.costs.data(), task_.truth_of(i), s);
     Label* out = found_.data() + task_.chains.begin(i);
     const double best = viterbi(edges, n, s, out);
     value_[size_t(i)] = best - score_of(edges, n, s, task_.truth_of(i));

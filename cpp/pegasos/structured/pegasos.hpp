@@ -121,7 +121,7 @@ class StructuredPegasos {
     Scratch& s = scratch_[size_t(j)];
     SparseSum& out = slopes_[size_t(j)];
     out.clear();
-    score_tokens(task_.chains, i, task_.layout, edges, w_.v().data(), w_.c(), log_loss_ ? nullptr : task_.costs.data(),
+    score_tokens(task_.emissions(), i, edges, w_.v().data(), w_.c(), log_loss_ ? nullptr : task_.costs.data(),
                  task_.truth_of(i), s);
     if (log_loss_) {
       StepCounts counts(edges);
@@ -191,8 +191,7 @@ class StructuredPegasos {
         [&](int64_t i, int64_t slot) {
           Scratch& s = scratch_[size_t(slot)];
           const int64_t n = task_.chains.length(i);
-          score_tokens(task_.chains, i, task_.layout, edges, s_.out.data(), 1, task_.costs.data(), task_.truth_of(i),
-                       s);
+          score_tokens(task_.emissions(), i, edges, s_.out.data(), 1, task_.costs.data(), task_.truth_of(i), s);
           s.labels.resize(size_t(n));
           loss[size_t(slot)] += viterbi(edges, n, s, s.labels.data()) - score_of(edges, n, s, task_.truth_of(i));
         },

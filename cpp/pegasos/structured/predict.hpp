@@ -18,8 +18,8 @@ inline bool decode(const Tagging& task, std::span<const double> w, Team& team, W
       [&](int64_t i, int64_t slot) {
         Scratch& s = scratch[size_t(slot)];
         const double* costs = task.costs.empty() ? nullptr : task.costs.data();
-        score_tokens(task.chains, i, task.layout, edges, w.data(), 1, costs,
-                     task.truth.empty() ? nullptr : task.truth_of(i), s);
+        score_tokens(task.emissions(), i, edges, w.data(), 1, costs, task.truth.empty() ? nullptr : task.truth_of(i),
+                     s);
         scores[size_t(i)] = viterbi(edges, task.chains.length(i), s, out.data() + task.chains.begin(i));
       },
       [](int64_t) {});
@@ -40,7 +40,7 @@ inline bool marginals(const Tagging& task, std::span<const double> w, Team& team
       [&](int64_t i, int64_t slot) {
         Scratch& s = scratch[size_t(slot)];
         const int64_t n = task.chains.length(i), begin = task.chains.begin(i);
-        score_tokens(task.chains, i, task.layout, edges, w.data(), 1, nullptr, nullptr, s);
+        score_tokens(task.emissions(), i, edges, w.data(), 1, nullptr, nullptr, s);
         log_z[size_t(i)] = forward_backward(edges, task.reach, n, s, &counts[size_t(slot)]);
         for (int64_t t = 0; t < n; ++t)
           for (int64_t k = 0; k < labels; ++k) out[size_t((begin + t) * labels + k)] = s.best[size_t(t * width + k)];
@@ -63,7 +63,7 @@ inline bool score(const Tagging& task, std::span<const double> w, Team& team, Wa
       team, watch,
       [&](int64_t i, int64_t slot) {
         Scratch& s = scratch[size_t(slot)];
-        score_tokens(task.chains, i, task.layout, edges, w.data(), 1, nullptr, nullptr, s);
+        score_tokens(task.emissions(), i, edges, w.data(), 1, nullptr, nullptr, s);
         out[size_t(i)] = score_of(edges, task.chains.length(i), s, task.truth_of(i));
       },
       [](int64_t) {});

@@ -23,8 +23,10 @@ struct Tagging {
   std::span<const Label> truth = {};   // of every token
   std::span<const double> costs = {};  // true label x label, labels padded; the diagonal is zero
   double lam = 0;
+  const Places* places = nullptr;  // solvers want them; a prediction does without
 
   int64_t m() const { return chains.size(); }
+  Emissions emissions() const { return {chains, layout, places}; }
   const Label* truth_of(int64_t i) const { return truth.data() + chains.begin(i); }
 };
 

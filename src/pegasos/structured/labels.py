@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from itertools import chain
 from typing import Any
 
@@ -28,18 +28,25 @@ def flat(y: Any, stacked: Stacked) -> list[Any]:
         if len(labels) != stacked.n_tokens:
             raise ValueError(f"y has {len(labels)} labels for {stacked.n_tokens} tokens.")
         return labels
-    if isinstance(y, (str, bytes)) or not hasattr(y, "__len__"):
-        raise ValueError(f"y must be a list of label sequences, got {type(y).__name__}.")
+    y = listed(y, "y must be a list of label sequences")
     if len(y) != len(stacked.lengths):
         raise ValueError(f"y has {len(y)} label sequences for {len(stacked.lengths)} sequences.")
     parts = []
     for i, (part, n) in enumerate(zip(y, stacked.lengths.tolist(), strict=True)):
-        if isinstance(part, (str, bytes)) or not hasattr(part, "__len__"):
-            raise ValueError(f"y[{i}] must be a list of labels, got {type(part).__name__}.")
+        part = listed(part, f"y[{i}] must be a list of labels")
         if len(part) != n:
             raise ValueError(f"y[{i}] has {len(part)} labels for the {n} tokens of X[{i}].")
-        parts.append(part.tolist() if isinstance(part, np.ndarray) else part)
+        parts.append(part)
     return list(chain.from_iterable(parts))
+
+
+def listed(given: Any, must: str) -> Any:
+    """What is in order and can be counted; text is no list of letters, and a set has no order."""
+    if isinstance(given, (str, bytes, dict, Set)) or not np.iterable(given):
+        raise ValueError(f"{must}, got {type(given).__name__}.")
+    if isinstance(given, np.ndarray):
+        return given.tolist()
+    return given if hasattr(given, "__len__") else list(given)
 
 
 def place_of(stacked: Stacked, token: int) -> str:

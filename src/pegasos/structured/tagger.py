@@ -52,7 +52,7 @@ class PegasosSequenceTagger(FittedChain):
         Stop when the proven distance from the minimum is at most tol times the objective of the zero model.
     max_epochs, max_time, solver, warm_start, n_jobs, random_state, verbose
         As in `PegasosClassifier`. The solver is "auto" (block-coordinate Frank-Wolfe for the hinge, stochastic steps
-        and L-BFGS for the log loss), "pegasos", or a `Pegasos` object, whose k counts sequences.
+        and Newton's method for the log loss), "pegasos", or a `Pegasos` object, whose k counts sequences.
 
     Attributes
     ----------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -71,7 +71,7 @@ def read(
     if lengths is not None or groups is not None:
         raise ValueError("lengths and groups go with one stacked matrix; X is a list of sequences already.")
     if not isinstance(X, Sequence) and not (isinstance(X, np.ndarray) and X.dtype.kind == "O"):
-        if isinstance(X, (str, bytes)) or not hasattr(X, "__iter__"):
+        if isinstance(X, (str, bytes, dict, Set)) or not np.iterable(X):
             raise ValueError(
                 f"X must be a list of sequences, or one stacked matrix with lengths; got {type(X).__name__}."
             )

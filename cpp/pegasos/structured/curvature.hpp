@@ -1,0 +1,183 @@
+// The second derivative of the log loss with lam/2 ||w||^2: lam, plus the covariance of the joint features over m. Of
+// the labels in doubt alone (in_doubt.hpp): what is left is the covariance of a chain of its own, so that it is
+// positive semi-definite, and it is right on average.
+//
+// Predicted for CoNLL-2000, where an eighth of the tokens are in doubt between 2 or 3 labels of 22: a product is 20
+// times cheaper than a gradient. Measured: 16 times, 13 ms instead of 0.21 s.
+#pragma once
+
+#include "pegasos/run/passes.hpp"
+#include "pegasos/structured/in_doubt.hpp"
+
+namespace pegasos::structured {
+
+class Curvature {
+ public:
+  explicit Curvature(const Tagging& task) : task_(task), chain_(task) {}
+
+  // At w, whose marginals are given. False: the watch says stop.
+  bool build(std::span<const double> w, std::span<const double> marginals, double least, const Stream& draws,
+             Team& team, Watch& watch) {
+    if (!chain_.build(marginals, least, draws, watch)) return false;
+    known_.resize(size());
+    for (size_t at = 0; at < size(); ++at) known_[at] = w[size_t(chain_.places[at])];
+    Edges edges(task_.layout, task_.allowed, w.data());
+    edges.exponentiate();
+    const auto segments = int64_t(chain_.segments.size()) - 1;
+    const double work = 6 * double(chain_.entries.size()) + 10 * double(chain_.links.size());
+    pass_ = Pass::over(segments, work / double(std::max<int64_t>(1, segments)), double(size()));
+    sums_.resize(pass_.parts, size());
+    return over_parts(pass_, team, watch, StartAtOnce{}, [&](int64_t, int64_t from, int64_t to) {
+      std::vector<double> room(size_t(2 * chain_.longest));
+      for (int64_t at = from; at < to; ++at) find_probabilities(at, edges, room.data());
+      return int64_t(pass_.each) * (to - from);
+    });
+  }
+
+  // Weights that it knows of, by their places; the second derivative of all others is lam.
+  const std::vector<int64_t>& places() const { return chain_.places; }
+  size_t size() const { return chain_.places.size(); }
+  int64_t work() const { return int64_t(pass_.each * double(pass_.n)); }  // of a product
+
+  // out <- the second derivative times v, both in the order of places().
+  void product(const std::vector<double>& v, Team& team, std::vector<double>& out) {
+    team.each(pass_.parts, [&](int64_t part) {
+      sums_.clear(part);
+      std::vector<double> room(size_t(3 * chain_.longest));
+      for (int64_t at = pass_.first(part); at < pass_.first(part + 1); ++at)
+        add_product(at, v.data(), room.data(), sums_.of(part));
+    });
+    const auto sum = sums_.total(team);
+    const auto m = double(task_.m());
+    out.resize(size());
+    for (size_t at = 0; at < size(); ++at) out[at] = task_.lam * v[at] + sum[at] / m;
+  }
+
+ private:
+  using Node = InDoubt::Node;
+  using Link = InDoubt::Link;
+
+  double sum_of(const Node* node, const double* v) const {
+    const int32_t* entry = chain_.entries.data();
+    double sum = 0;
+    if (chain_.values.empty())
+      for (int64_t j = node[0].first; j < node[1].first; ++j) sum += v[entry[j]];
+    else
+      for (int64_t j = node[0].first; j < node[1].first; ++j) sum += chain_.values[size_t(j)] * v[entry[j]];
+    return sum;
+  }
+
+  struct Segment {
+    int64_t from, to;     // positions
+    int64_t base, count;  // nodes
+  };
+  Segment segment(int64_t at) const {
+    const int64_t from = chain_.segments[size_t(at)], to = chain_.segments[size_t(at) + 1];
+    const int64_t base = chain_.positions[size_t(from)].node;
+    return {from, to, base, chain_.positions[size_t(to)].node - base};
+  }
+
+  // visit(a, b, link) for the labels a of the position before q and b of q, in the numbers of the segment's nodes.
+  template <class Links, class Visit>
+  void each_link(int64_t q, int64_t base, Links& links, const Visit& visit) const {
+    const InDoubt::Position* at = chain_.positions.data() + q;
+    auto* link = links.data() + at->link;
+    for (int64_t a = at[-1].node - base; a < at->node - base; ++a)
+      for (int64_t b = at->node - base; b < at[1].node - base; ++b) visit(a, b, *link++);
+  }
+  // visit(first, last) of the nodes of position q.
+  template <class Visit>
+  void nodes_of(int64_t q, int64_t base, const Visit& visit) const {
+    visit(chain_.positions[size_t(q)].node - base, chain_.positions[size_t(q) + 1].node - base);
+  }
+
+  // What may follow, from the end to the beginning; then forward, as a Markov chain, whose probabilities agree.
+  void find_probabilities(int64_t at, const Edges& edges, double* room) {
+    const auto [from, to, base, count] = segment(at);
+    Node* nodes = chain_.nodes.data() + base;
+    double *weight = room, *after = room + count;
+    const auto step = [&](int64_t a, int64_t b) {
+      return edges.weight[size_t(nodes[a].label * edges.width + nodes[b].label)];
+    };
+    std::fill_n(after, count, 0.0);
+    for (int64_t q = to - 1; q >= from; --q)
+      nodes_of(q, base, [&](int64_t first, int64_t last) {
+        double top = never, sum = 0;
+        for (int64_t k = first; k < last; ++k) {
+          weight[k] = sum_of(nodes + k, known_.data()) + nodes[k].boost;
+          top = std::max(top, weight[k]);
+        }
+        for (int64_t k = first; k < last; ++k) {
+          after[k] = (q == to - 1 ? 1.0 : after[k]) * std::exp(weight[k] - top);
+          sum += after[k];
+        }
+        for (int64_t k = first; k < last; ++k) after[k] = sum > 0 ? after[k] / sum : 1 / double(last - first);
+        if (q > from)
+          each_link(q, base, chain_.links, [&](int64_t a, int64_t b, Link&) { after[a] += step(a, b) * after[b]; });
+      });
+    nodes_of(from, base, [&](int64_t first, int64_t last) {
+      for (int64_t k = first; k < last; ++k) nodes[k].p = after[k];
+    });
+    double* reached = weight;  // how much of what may follow a label has been counted
+    for (int64_t q = from + 1; q < to; ++q) {
+      std::fill_n(reached, count, 0.0);
+      each_link(q, base, chain_.links,
+                [&](int64_t a, int64_t b, Link& link) { reached[a] += link.ahead = step(a, b) * after[b]; });
+      nodes_of(q, base, [&](int64_t first, int64_t last) {
+        const double even = 1 / double(last - first);
+        for (int64_t k = first; k < last; ++k) nodes[k].p = 0;
+        each_link(q, base, chain_.links, [&](int64_t a, int64_t b, Link& link) {
+          link.ahead = reached[a] > 0 ? link.ahead / reached[a] : even;
+          link.joint = nodes[a].p * link.ahead;
+          nodes[b].p += link.joint;
+        });
+      });
+      each_link(q, base, chain_.links,
+                [&](int64_t, int64_t b, Link& link) { link.back = nodes[b].p > 0 ? link.joint / nodes[b].p : 0; });
+    }
+  }
+
+  // out += the covariance of one segment times v. With Z the score of a labelling by v, every label gets
+  // p (E[Z | label] - E[Z]), and every step likewise.
+  void add_product(int64_t at, const double* v, double* room, double* out) const {
+    const auto [from, to, base, count] = segment(at);
+    double *own = room, *before = room + count, *after = before + count;  // parts of Z: here, left and right of it
+    const Node* nodes = chain_.nodes.data() + base;
+    const auto step = [&](const Link& link) { return link.number < 0 ? 0.0 : v[link.number]; };
+    std::fill_n(before, 2 * count, 0.0);
+    for (int64_t k = 0; k < count; ++k) own[k] = sum_of(nodes + k, v);
+    for (int64_t q = from + 1; q < to; ++q)
+      each_link(q, base, chain_.links, [&](int64_t a, int64_t b, const Link& link) {
+        before[b] += link.back * (before[a] + own[a] + step(link));
+      });
+    for (int64_t q = to - 1; q > from; --q)
+      each_link(q, base, chain_.links, [&](int64_t a, int64_t b, const Link& link) {
+        after[a] += link.ahead * (after[b] + own[b] + step(link));
+      });
+    double mean = 0;
+    nodes_of(from, base, [&](int64_t first, int64_t last) {
+      for (int64_t k = first; k < last; ++k) mean += nodes[k].p * (own[k] + after[k]);
+    });
+    for (int64_t q = from + 1; q < to; ++q)
+      each_link(q, base, chain_.links, [&](int64_t a, int64_t b, const Link& link) {
+        if (link.number >= 0)
+          out[link.number] += link.joint * (before[a] + own[a] + v[link.number] + own[b] + after[b] - mean);
+      });
+    const int32_t* entry = chain_.entries.data();
+    for (int64_t k = 0; k < count; ++k) {
+      const double u = nodes[k].p * (before[k] + own[k] + after[k] - mean);
+      if (chain_.values.empty())
+        for (int64_t j = nodes[k].first; j < nodes[k + 1].first; ++j) out[entry[j]] += u;
+      else
+        for (int64_t j = nodes[k].first; j < nodes[k + 1].first; ++j) out[entry[j]] += chain_.values[size_t(j)] * u;
+    }
+  }
+
+  const Tagging& task_;
+  InDoubt chain_;
+  std::vector<double> known_;  // w at places()
+  Pass pass_{0, 1, 0};
+  PartVectors sums_;
+};
+
+}  // namespace pegasos::structured
