@@ -21,6 +21,7 @@ _HOMES = {
     "Auto": "solvers",
     "Pegasos": "solvers",
     "SDCA": "solvers",
+    "load_model": "io.models",
 }
 __all__ = [
     "SDCA",
@@ -34,6 +35,7 @@ __all__ = [
     "PegasosSequenceTagger",
     "PegasosStructured",
     "datasets",
+    "load_model",
     "metrics",
 ]
 
@@ -43,6 +45,7 @@ if TYPE_CHECKING:
     from .estimators.kernel_regression import KernelPegasosRegressor
     from .estimators.linear import PegasosClassifier
     from .estimators.regression import PegasosRegressor
+    from .io.models import load_model
     from .losses.own import Loss
     from .solvers import SDCA, Auto, Pegasos
     from .structured.estimator import PegasosStructured
