@@ -19,15 +19,15 @@ def write_whole(path: Path, pieces: Iterable[Any]) -> None:
     The new file is synced before it takes the name of the old one, and the folder after that: a crash of the machine
     leaves one of the two. Devices and pipes, which cannot be replaced, are written to as they are.
     """
-    target = os.path.realpath(path)  # a link stays one
-    mode = _mode_of(target)
+    mode = _mode_of(path)
     if mode is not None and not stat.S_ISREG(mode):
-        fd = os.open(target, os.O_WRONLY)
+        fd = os.open(path, os.O_WRONLY)
         try:
             _write_all(fd, pieces)
         finally:
             os.close(fd)
         return
+    target = os.path.realpath(path)  # a link stays one
     folder = os.path.dirname(target)
     beside = os.path.join(folder, f".{os.path.basename(target)[:200]}.{token_hex(4)}.tmp")
     fd = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
@@ -47,7 +47,7 @@ def write_whole(path: Path, pieces: Iterable[Any]) -> None:
     _sync_folder(folder)
 
 
-def _mode_of(path: str) -> int | None:
+def _mode_of(path: Path) -> int | None:
     try:
         return os.stat(path).st_mode
     except FileNotFoundError:

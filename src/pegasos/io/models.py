@@ -30,8 +30,8 @@ def save_model(model: Any, path: Path, sparse: bool = False) -> None:
     write_whole(path, dumped(model, sparse))
 
 
-def dumped(model: Any, sparse: bool = False) -> list[Any]:
-    """The pieces of a model's file."""
+def dumped(model: Any, sparse: bool = False, notes: Mapping[str, str] | None = None) -> list[Any]:
+    """The pieces of a model's file. notes: further metadata, which `load_model` leaves alone."""
     name = type(model).__name__
     if name not in FAMILIES or type(model) is not getattr(pegasos, name):
         raise ValueError(
@@ -44,7 +44,7 @@ def dumped(model: Any, sparse: bool = False) -> list[Any]:
     parameters = {key: _parameter(writer, key, value) for key, value in model.get_params(deep=False).items()}
     said = {"estimator": name, "parameters": parameters, "fitted": fitted}
     metadata = {"format": FORMAT, "version": str(VERSION), "package": pegasos.__version__, "model": _json(said)}
-    return packed(writer.tensors, metadata)
+    return packed(writer.tensors, metadata | dict(notes or {}))
 
 
 def _json(said: Any) -> str:
@@ -93,10 +93,14 @@ def load_model(path: Path, **objects: Any) -> Any:
     >>> bool((pegasos.load_model(path).predict(X) == model.predict(X)).all())
     True
     """
-    return loaded(_bytes_of(path), os.fspath(path), objects)
+    return loaded(load_bytes(path), os.fspath(path), objects)[0]
 
 
-def _bytes_of(path: Path) -> NDArray[np.uint8]:
+def load_bytes(source: Any) -> NDArray[np.uint8]:
+    """All bytes of a file, or of a stream."""
+    if hasattr(source, "read"):
+        return np.frombuffer(source.read(), np.uint8).copy()
+    path: Path = source
     with open(path, "rb") as file:
         size = os.fstat(file.fileno()).st_size
         try:
@@ -108,8 +112,8 @@ def _bytes_of(path: Path) -> NDArray[np.uint8]:
     return np.concatenate([data[:got], np.frombuffer(rest, np.uint8)]) if rest else data[:got]
 
 
-def described(data: NDArray[np.uint8], place: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]], str]:
-    """What a file says of itself, its arrays, and the version of the package that wrote it."""
+def described(data: NDArray[np.uint8], place: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]], dict[str, str]]:
+    """What a file says of its model, its arrays, and its metadata."""
     try:
         tensors, metadata = unpacked(data)
     except Damaged as error:
@@ -127,14 +131,14 @@ def described(data: NDArray[np.uint8], place: str) -> tuple[dict[str, Any], dict
             raise ValueError
     except (KeyError, TypeError, ValueError, RecursionError):
         raise ValueError(f"{place} does not say what model it holds: it was not written by save.") from None
-    return said, tensors, str(metadata.get("package"))
+    return said, tensors, metadata
 
 
-def loaded(data: NDArray[np.uint8], place: str, objects: Mapping[str, Any]) -> Any:
-    """The model of these bytes; place: where they come from, for messages."""
-    said, tensors, _ = described(data, place)
+def loaded(data: NDArray[np.uint8], place: str, objects: Mapping[str, Any]) -> tuple[Any, dict[str, str]]:
+    """The model of these bytes, and the metadata; place: where they come from, for messages."""
+    said, tensors, metadata = described(data, place)
     try:
-        return _built(said, Reader(tensors, PARTS), objects)
+        return _built(said, Reader(tensors, PARTS), objects), metadata
     except (
         Damaged,
         KeyError,
