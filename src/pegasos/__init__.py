@@ -21,6 +21,7 @@ _HOMES = {
     "Auto": "solvers",
     "Pegasos": "solvers",
     "SDCA": "solvers",
+    "from_liblinear": "io.liblinear",
     "load_model": "io.models",
 }
 __all__ = [
@@ -35,6 +36,7 @@ __all__ = [
     "PegasosSequenceTagger",
     "PegasosStructured",
     "datasets",
+    "from_liblinear",
     "load_model",
     "metrics",
 ]
@@ -45,6 +47,7 @@ if TYPE_CHECKING:
     from .estimators.kernel_regression import KernelPegasosRegressor
     from .estimators.linear import PegasosClassifier
     from .estimators.regression import PegasosRegressor
+    from .io.liblinear import from_liblinear
     from .io.models import load_model
     from .losses.own import Loss
     from .solvers import SDCA, Auto, Pegasos

@@ -171,6 +171,18 @@ def test_sequences_are_tagged(folder: Path) -> None:
     assert "latin.conll:2:4: the text is not UTF-8" in run("tag", "m", "latin.conll", code=3).stderr
 
 
+def test_models_of_liblinear_are_written_and_read(folder: Path) -> None:
+    run("train", "three.svm", "-m", "m", "-q")
+    run("convert", "m", "m.liblinear")
+    run("train", "three.svm", "-m", "again", "--format", "liblinear", "-q")
+    assert Path("m.liblinear").read_text() == Path("again").read_text()
+    assert run("predict", "m.liblinear", "three.svm").stdout == run("predict", "m", "three.svm").stdout
+    assert "LIBLINEAR" in run("info", "m.liblinear").stdout
+    dump_svmlight_file(X, THREE, "zero.svm", zero_based=True)
+    assert "LIBLINEAR from 1" in run("train", "zero.svm", "-m", "m", "--format", "liblinear").stderr
+    assert "does not say which format" in run("convert", "m", "out", code=3).stderr
+
+
 @pytest.mark.parametrize(
     ("said", "code", "words"),
     [

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from ..io.models import described, load_bytes
 from . import screen
-from .models import is_model, read_model
+from .models import is_model, is_ours, read_model
 from .rows import Source, read_rows
 from .sequences import read_sentences
 
@@ -35,17 +35,15 @@ def info(source: Source, top: int, as_json: bool, quiet: bool) -> None:
 
 
 def _of_model(path: str, top: int) -> tuple[dict[str, Any], dict[str, dict[str, float]]]:
-    said, _, metadata = described(load_bytes(path), path)
-    facts: dict[str, Any] = {
-        "model": path,
-        "estimator": said["estimator"],
-        "written by": f"pegasos {metadata.get('package')}",
-    }
-    facts["bytes"] = Path(path).stat().st_size
-    lacking = [name for name, value in said["parameters"].items() if isinstance(value, dict) and "object" in value]
-    if lacking:  # code of the user's, without which there is no model
-        facts |= {name: said["parameters"][name]["object"] for name in lacking}
-        return facts, {}
+    facts: dict[str, Any] = {"model": path, "bytes": Path(path).stat().st_size}
+    if is_ours(path):
+        said, _, metadata = described(load_bytes(path), path)
+        facts |= {"estimator": said["estimator"], "written by": f"pegasos {metadata.get('package')}"}
+        lacking = [name for name, value in said["parameters"].items() if isinstance(value, dict) and "object" in value]
+        if lacking:  # code of the user's, without which there is no model
+            return facts | {name: said["parameters"][name]["object"] for name in lacking}, {}
+    else:
+        facts["written by"] = "LIBLINEAR"
     model, notes = read_model(path)
     defaults = type(model)().get_params(deep=False)
     for name, value in model.get_params(deep=False).items():

@@ -8,7 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from ..io.atomic import write_whole
+from ..io.liblinear import from_liblinear
 from ..io.models import dumped, load_bytes, loaded
+from .screen import note
+
+_OURS, _LIBLINEAR = b'{"__metadata__":', b"solver_type "
 
 
 def write_model(model: Any, path: str, sparse: bool, notes: dict[str, Any], format: str = "pegasos") -> None:
@@ -22,6 +26,8 @@ def write_model(model: Any, path: str, sparse: bool, notes: dict[str, Any], form
             sys.stdout.buffer.write(piece)
         sys.stdout.buffer.flush()
         return
+    if format == "liblinear" and notes.get("first") == 0:
+        note("the rows count their columns from 0, LIBLINEAR from 1: column 0 is its feature 1.")
     if path == "-":
         raise ValueError(f"only models of our own format go to the standard output; give {format} a file.")
     if format == "onnx":
@@ -32,6 +38,8 @@ def write_model(model: Any, path: str, sparse: bool, notes: dict[str, Any], form
 
 def read_model(path: str) -> tuple[Any, dict[str, Any]]:
     """A model, and what was noted about the rows it was trained on."""
+    if path != "-" and _begins(path, 0, _LIBLINEAR):
+        return from_liblinear(path), {"first": 1}
     place = "standard input" if path == "-" else path
     model, metadata = loaded(load_bytes(sys.stdin.buffer if path == "-" else path), place, {})
     try:
@@ -42,8 +50,14 @@ def read_model(path: str) -> tuple[Any, dict[str, Any]]:
 
 
 def is_model(path: str) -> bool:
-    """Whether a file looks like a model of ours."""
-    if path == "-" or not Path(path).is_file():
-        return False
+    """Whether a file looks like a model, ours or one of LIBLINEAR."""
+    return is_ours(path) or (path != "-" and Path(path).is_file() and _begins(path, 0, _LIBLINEAR))
+
+
+def is_ours(path: str) -> bool:
+    return path != "-" and Path(path).is_file() and _begins(path, 8, _OURS)
+
+
+def _begins(path: str, at: int, how: bytes) -> bool:
     with open(path, "rb") as file:
-        return file.read(8 + 16)[8:] == b'{"__metadata__":'
+        return file.read(at + len(how))[at:] == how

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any, Literal
+
 from .atomic import Path
 
 
 class Files:
     """Mixin of all estimators."""
 
-    def save(self, path: Path, sparse: bool = False) -> None:
+    def save(self, path: Path, sparse: bool = False, format: Literal["pegasos", "liblinear"] = "pegasos") -> None:
         """Write the fitted model to a file: safetensors, which holds data and nothing that could run.
 
         Parameters
@@ -18,7 +20,36 @@ class Files:
         sparse : bool, default=False
             Whether only the weights that are not zero are written, where more than half of them are. The loaded model
             is the same.
+        format : {"pegasos", "liblinear"}, default="pegasos"
+            "liblinear": text with which LIBLINEAR's own predict gives the same answers, for linear models whose classes
+            are whole numbers. It holds the weights, and nothing of how they were found.
         """
-        from .models import save_model
+        if format == "pegasos":
+            from .models import save_model
 
-        save_model(self, path, sparse)
+            save_model(self, path, sparse)
+        elif format == "liblinear":
+            if sparse:
+                raise ValueError("files of LIBLINEAR have every weight: sparse=True is for our own format.")
+            from sklearn.utils.validation import check_is_fitted
+
+            from .liblinear import save_liblinear
+
+            check_is_fitted(self)
+            save_liblinear(self, path)
+        else:
+            raise ValueError(f"format must be 'pegasos' or 'liblinear', got {format!r}.")
+
+    def to_sklearn(self) -> Any:
+        """The fitted model of scikit-learn with the same answers.
+
+        Returns
+        -------
+        model : estimator
+            LinearSVC, LogisticRegression, LinearSVR, SVC or SVR; for several classes with the log loss, or with a
+            kernel and multi_class="ovr", a OneVsRestClassifier of them. Its C is not known: the number of rows is no
+            part of a model.
+        """
+        from .to_sklearn import to_sklearn
+
+        return to_sklearn(self)
