@@ -183,6 +183,14 @@ def test_models_of_liblinear_are_written_and_read(folder: Path) -> None:
     assert "does not say which format" in run("convert", "m", "out", code=3).stderr
 
 
+def test_models_are_converted_to_onnx(folder: Path) -> None:
+    pytest.importorskip("onnx", reason="onnx is not installed: pip install pegasos[onnx]")
+    run("train", "three.svm", "-m", "m", "-q")
+    assert "wrote m.onnx" in run("convert", "m", "m.onnx").stdout
+    run("train", "three.svm", "-m", "again.onnx", "--format", "onnx", "-q")
+    assert Path("m.onnx").read_bytes() == Path("again.onnx").read_bytes()
+
+
 @pytest.mark.parametrize(
     ("said", "code", "words"),
     [

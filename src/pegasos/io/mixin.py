@@ -53,3 +53,24 @@ class Files:
         from .to_sklearn import to_sklearn
 
         return to_sklearn(self)
+
+    def to_onnx(self, path: Path | None = None, dtype: Literal["float32", "float64"] = "float32") -> Any:
+        """Write the fitted model as an ONNX graph, for onnxruntime and others. Needs the onnx package.
+
+        Parameters
+        ----------
+        path : str, path-like or None, default=None
+            The file; None only returns the graph.
+        dtype : {"float32", "float64"}, default="float32"
+            Of the input "X". All arithmetic inside is float64.
+
+        Returns
+        -------
+        graph : onnx.ModelProto
+            Outputs "label", "scores", and "probabilities" where the loss has them; "value" of a regressor. A sequence
+            tagger takes one sequence, a row of features for each token, and has "label" and with the log loss
+            "marginals".
+        """
+        from .onnx import to_onnx
+
+        return to_onnx(self, path, dtype)
