@@ -39,7 +39,7 @@ def read_rows(source: Source, first: int | None = None, quiet: bool = False) -> 
     first: the number of the first column where it is known; None: 1 if a sparse file has no column 0, else 0. Detecting
     it for every file by itself would shift the columns of a test set that happens to lack column 0.
     """
-    from ..io.read import read_data
+    from ..io.data import read_data
 
     X, y, names, bad = read_data(
         sys.stdin.buffer if source.path == "-" else source.path,
