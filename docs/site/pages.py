@@ -79,16 +79,19 @@ def table(rows: list[tuple[str, Any]]) -> str:
 
 def reference() -> dict[str, str]:
     """The reference: a page for every class and function, and one that lists them."""
-    classes = [(name, getattr(pegasos, name)) for name in sorted(pegasos.__all__) if name != "datasets"]
+    names = sorted(set(pegasos.__all__) - {"datasets", "metrics"})
+    classes = [(name, getattr(pegasos, name)) for name in names if inspect.isclass(getattr(pegasos, name))]
+    files = [(name, getattr(pegasos, name)) for name in names if not inspect.isclass(getattr(pegasos, name))]
     solvers = [pair for pair in classes if hasattr(pair[1], "solve")]
     models = [pair for pair in classes if hasattr(pair[1], "fit")]
     others = [pair for pair in classes if pair not in solvers and pair not in models]
+    metrics = [(f"metrics.{name}", getattr(pegasos.metrics, name)) for name in sorted(pegasos.metrics.__all__)]
     data = [(f"datasets.{name}", getattr(pegasos.datasets, name)) for name in sorted(pegasos.datasets.__all__)]
     named = ", ".join(f'`"{name}"`' for name in (*losses.CLASSIFICATION, *losses.JOINT))
     numbers = ", ".join(f'`"{name}"`' for name in losses.REGRESSION)
     kernel_names = ", ".join(f'`"{name}"`' for name in kernels.names())
-    pages = {f"api/{name}.rst": entry(name, thing) for name, thing in classes + data}
-    names = "\n".join(page.removesuffix(".rst") for page in pages)
+    pages = {f"api/{name}.rst": entry(name, thing) for name, thing in classes + files + metrics + data}
+    tree = "\n".join(page.removesuffix(".rst") for page in pages)
     pages["reference.md"] = f"""# Reference
 
 ## Models
@@ -111,6 +114,16 @@ Classifiers take {named}; regressors take {numbers}. [Losses](losses.md) has the
 
 Kernel models take {kernel_names}, or a function of two blocks of rows. [Kernels](kernels.md) has their formulas.
 
+## Files
+
+[Files](files.md) has the formats.
+
+{table(files)}
+
+## Metrics
+
+{table(metrics)}
+
 ## Data sets
 
 {table(data)}
@@ -118,7 +131,7 @@ Kernel models take {kernel_names}, or a function of two blocks of rows. [Kernels
 ```{{toctree}}
 :hidden:
 
-{names}
+{tree}
 ```
 """
     return pages

@@ -16,11 +16,15 @@ _HOMES = {
     "PegasosClassifier": "estimators.linear",
     "PegasosRegressor": "estimators.regression",
     "Loss": "losses.own",
+    "read_data": "io.data",
+    "read_svmlight": "io.svmlight",
     "PegasosSequenceTagger": "structured.tagger",
     "PegasosStructured": "structured.estimator",
     "Auto": "solvers",
     "Pegasos": "solvers",
     "SDCA": "solvers",
+    "from_liblinear": "io.liblinear",
+    "load_model": "io.models",
 }
 __all__ = [
     "SDCA",
@@ -34,7 +38,11 @@ __all__ = [
     "PegasosSequenceTagger",
     "PegasosStructured",
     "datasets",
+    "from_liblinear",
+    "load_model",
     "metrics",
+    "read_data",
+    "read_svmlight",
 ]
 
 if TYPE_CHECKING:
@@ -43,6 +51,10 @@ if TYPE_CHECKING:
     from .estimators.kernel_regression import KernelPegasosRegressor
     from .estimators.linear import PegasosClassifier
     from .estimators.regression import PegasosRegressor
+    from .io.data import read_data
+    from .io.liblinear import from_liblinear
+    from .io.models import load_model
+    from .io.svmlight import read_svmlight
     from .losses.own import Loss
     from .solvers import SDCA, Auto, Pegasos
     from .structured.estimator import PegasosStructured

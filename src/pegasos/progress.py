@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import wraps
 from threading import Lock
@@ -21,7 +23,7 @@ except ImportError:
         """Stands in for scikit-learn's where there is none."""
 
 
-__all__ = ["CallbackSupportMixin", "Progress", "Told", "all_or_nothing", "with_callbacks"]
+__all__ = ["CallbackSupportMixin", "Line", "Progress", "Told", "all_or_nothing", "listening", "with_callbacks"]
 
 _INPUT = ("n_features_in_", "feature_names_in_")
 
@@ -81,13 +83,44 @@ class Told:
         return {"X": self.X, "y": self.y, "metadata": metadata, "reconstruction_attributes": attributes}
 
 
+@dataclass(frozen=True)
+class Line:
+    """What a certificate says, of problem number i out of n; goal: the gap at which the fit has converged."""
+
+    i: int
+    n: int
+    seconds: float
+    steps: int
+    objective: float
+    gap: float
+    goal: float
+
+
+_listener: ContextVar[Callable[[Line], None] | None] = ContextVar("listener", default=None)
+
+
+@contextmanager
+def listening(listener: Callable[[Line], None]) -> Iterator[None]:
+    """Whatever is fitted inside tells this function of its certificates, from whichever thread found them."""
+    before = _listener.set(listener)
+    try:
+        yield
+    finally:
+        _listener.reset(before)
+
+
 class Progress:
     """Turns every new line of history into a printed line, or into a task of scikit-learn's callbacks.
 
     Where there has been none for a second the last one comes again: nobody should think that it hangs.
     """
 
-    def __init__(self, estimator: Any, class_names: list[str], told: Told, weights: list[Floats]) -> None:
+    def __init__(
+        self, estimator: Any, class_names: list[str], told: Told, weights: list[Floats], goal: Callable[[], float]
+    ) -> None:
+        """goal: the gap at which the fit has converged."""
+        self._listener = _listener.get()
+        self._goal = goal() if self._listener is not None else 0.0
         self._estimator, self._names, self._told = estimator, class_names, told
         self._weights = list(weights)  # of every class, the latest
         self._lock = Lock()  # classes may be fitted in several threads
@@ -98,9 +131,20 @@ class Progress:
 
     def report_of(self, i: int) -> Report | None:
         """The function that hears of class number i."""
+        report = None
         if self._context is not None:
-            return self._task(i)
-        return self._printer(i) if self._estimator.verbose else None
+            report = self._task(i)
+        elif self._estimator.verbose:
+            report = self._printer(i)
+        return report if self._listener is None else self._heard(i, self._listener, report)
+
+    def _heard(self, i: int, listener: Callable[[Line], None], report: Report | None) -> Report:
+        def line(seconds: float, steps: int, objective: float, dual: float, now: Now) -> Any:
+            with self._lock:
+                listener(Line(i, len(self._names), seconds, steps, objective, objective - dual, self._goal))
+            return report(seconds, steps, objective, dual, now) if report is not None else None
+
+        return line
 
     def finish(self, weights: list[Floats]) -> None:
         if self._context is not None:

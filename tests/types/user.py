@@ -32,6 +32,10 @@ assert_type(model.predict_proba(X), NDArray[np.float64])
 assert_type(model.predict_log_proba(X), NDArray[np.float64])
 assert_type(model.decision_function(X), NDArray[np.float64])
 assert_type(model.partial_fit(X, y, sample_weight=np.ones(100)), PegasosClassifier)
+assert_type(model.save("model.safetensors", sparse=True), None)
+assert_type(model.save("model.txt", format="liblinear"), None)
+model.save("model.txt", format="libsvm")  # type: ignore[arg-type]
+assert_type(pegasos.load_model("model.safetensors"), Any)
 assert_type(model.sparsify().densify(), PegasosClassifier)
 
 assert_type(PegasosRegressor(epsilon=0.1, solver=SDCA(shrinking=False)).fit(X, y).predict(X), NDArray[np.float64])

@@ -38,7 +38,10 @@ def anchors(page: Path) -> set[str]:
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if code_blocks(page)], ids=lambda page: page.name)
-def test_the_code_of_a_page_runs_from_top_to_bottom_without_a_warning(page: Path) -> None:
+def test_the_code_of_a_page_runs_from_top_to_bottom_without_a_warning(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)  # some write files
     names: dict[str, object] = {}
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -13,6 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from ..caller import user_level
+from ..io.mixin import Files
 from ..problem.problem import Floats, Problem
 from ..progress import CallbackSupportMixin, Progress, Told
 from ..rules import LAM, Flag, Integer, Level, Number, OrNone, Rule, check
@@ -33,7 +34,7 @@ RULES: dict[str, Rule] = {
 }
 
 
-class Model(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type hints
+class Model(Files, CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type hints
     """Base of the estimators. Knows how a fit goes, not what the labels mean, nor what w is made of."""
 
     _rules: ClassVar[dict[str, Rule]]
@@ -82,7 +83,8 @@ class Model(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         """One fit, or one for each named class against the rest."""
         several = len(names) > 1
         jobs = [Job(problem, start, k if several else None) for k, start in enumerate(starts)]
-        progress = Progress(self, names, told, [start.w for start in starts])
+        weights = [start.w for start in starts]
+        progress = Progress(self, names, told, weights, lambda: float(self.tol * problem.at_zero))
         fits = self._solve_jobs(jobs, solver, run, _seed(self.random_state, solver), progress.report_of)
         progress.finish([fit.w for fit in fits])
         return fits

@@ -185,6 +185,7 @@ class KernelModel(Model):
         factors = np.zeros((len(weights), len(support)))
         for line, w, rows in zip(factors, weights, own, strict=True):
             line[place[rows]] = w[rows]
+        codes = problem.labels[support] if problem.in_pairs else None
         return {
             "support_": support,
             "support_vectors_": kernel.stored(X, support),
@@ -192,21 +193,9 @@ class KernelModel(Model):
             "intercept_": np.array([w[-1] for w in weights]),
             "_fitted_kernel": kernel,
             "_score_scale": float(np.abs(problem.y).mean()),
-            "_parts": self._parts_of(problem, support),
+            "_support_codes": codes,
+            "_parts": parts_of(len(support), codes, problem.in_pairs),
         }
-
-    @staticmethod
-    def _parts_of(problem: KernelProblem, support: NDArray[np.intp]) -> list[tuple[NDArray[np.intp], Any]]:
-        """Support vectors that are multiplied at once, and which scores they are part of: those of a class have no part
-        in pairs of other classes.
-        """
-        if not problem.in_pairs:
-            groups: list[tuple[Any, Any]] = [(np.arange(len(support)), slice(None))]
-        else:
-            codes, pairs = problem.labels[support], np.array(pairs_of(problem.in_pairs))
-            each = range(problem.in_pairs)
-            groups = [(np.flatnonzero(codes == k), np.flatnonzero((pairs == k).any(axis=1))) for k in each]
-        return [(rows[i : i + 1024], scores) for rows, scores in groups for i in range(0, len(rows), 1024)]
 
     def _steps_advice(self) -> str:
         """max_epochs is looked at between working sets; a solver that gets nowhere ends before."""
@@ -273,6 +262,18 @@ class KernelModel(Model):
         error = max(self._fitted_kernel.coarseness(rows) for rows in (X, vectors))
         spread = float(np.sqrt(np.square(factors).sum(axis=1).max()))
         return np.float32 if error * spread <= _UNSEEN * self._score_scale else np.float64
+
+
+def parts_of(n_support: int, codes: NDArray[Any] | None, n_classes: int) -> list[tuple[NDArray[np.intp], Any]]:
+    """Support vectors that are multiplied at once, and which scores they are part of. codes: the class of each, where
+    every pair of classes has a score: a class has no part in pairs of others.
+    """
+    if codes is None:
+        groups: list[tuple[Any, Any]] = [(np.arange(n_support), slice(None))]
+    else:
+        pairs, each = np.array(pairs_of(n_classes)), range(n_classes)
+        groups = [(np.flatnonzero(codes == k), np.flatnonzero((pairs == k).any(axis=1))) for k in each]
+    return [(rows[i : i + 1024], scores) for rows, scores in groups for i in range(0, len(rows), 1024)]
 
 
 def _tidy(X: Any) -> Any:

@@ -19,7 +19,20 @@ from ._callable import CallableKernel
 from ._objects import Objects, as_things, is_table
 from ._parameters import Parameters, resolve
 
-__all__ = ["UNIT", "Kernel", "Objects", "Parameters", "Rows", "as_things", "dense", "is_table", "make", "names"]
+__all__ = [
+    "UNIT",
+    "Kernel",
+    "Objects",
+    "Parameters",
+    "Rows",
+    "as_things",
+    "dense",
+    "from_settled",
+    "is_table",
+    "make",
+    "names",
+    "settled_parameters",
+]
 
 
 @cache
@@ -46,4 +59,33 @@ def make(given: Any, parameters: Parameters, X: Any, s: NDArray[np.float64] | No
     kind = _named()[given]
     kernel = kind(resolve(parameters, X, s, kind.takes, kind.extra))
     kernel.learn(X)
+    return kernel
+
+
+def settled_parameters(kernel: Kernel) -> dict[str, Any]:
+    """All that a kernel knows after a fit, in plain values; of a function only what it is called with."""
+    learned = {} if isinstance(kernel, CallableKernel) else {k: v for k, v in vars(kernel).items() if k != "p"}
+    said = {} if isinstance(kernel, CallableKernel) else dict(kernel.p.kernel_params or {})
+    fields = {"gamma": kernel.p.gamma, "degree": kernel.p.degree, "coef0": kernel.p.coef0, "kernel_params": said}
+    return {"name": kernel.name, **fields, "learned": learned}
+
+
+def from_settled(said: dict[str, Any], given: Any, kernel_params: Any = None) -> Kernel:
+    """The kernel of `settled_parameters`. given, kernel_params: what the user says, for one that is a function."""
+    name, learned = said["name"], said["learned"]
+    if name == CallableKernel.name:
+        if not callable(given):
+            raise ValueError(f"the kernel was a function; {given!r} is none.")
+        return CallableKernel(given, resolve(Parameters(kernel_params=kernel_params), None, None, (), None))
+    if name not in _named():
+        raise ValueError(f"there is no kernel {name!r}.")
+    kind = _named()[name]
+    numbers = {key: said[key] for key in ("gamma", "degree", "coef0")}
+    if not all(type(number) in (int, float) and np.isfinite(number) for number in numbers.values()):
+        raise ValueError("a parameter of the kernel is no finite number.")
+    kernel = kind(Parameters(**numbers, kernel_params=dict(said["kernel_params"])))
+    for key, value in learned.items():
+        if not hasattr(kind, key):
+            raise ValueError(f"the kernel {name!r} learns nothing that is called {key!r}.")
+        setattr(kernel, key, value)
     return kernel

@@ -35,7 +35,7 @@ class Structure(Protocol):
         """What y2 costs where y is right: >= 0, and 0 for y itself."""
 
 
-class PegasosStructured(run.CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type hints
+class PegasosStructured(run.Files, run.CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type hints
     """Structured prediction: rankings, trees, grids, whatever can be decoded.
 
     Parameters
@@ -132,7 +132,7 @@ class PegasosStructured(run.CallbackSupportMixin, BaseEstimator):  # type: ignor
         before = getattr(self, "coef_", np.zeros(0)) if self.warm_start else np.zeros(0)
         w = before if len(before) == examples.size else np.zeros(examples.size)
         told = run.Told(X, Y, None, lambda weights: {"coef_": weights[0]})
-        progress = run.Progress(self, [""], told, [w])
+        progress = run.Progress(self, [""], told, [w], lambda: float(self.tol * at_zero))
         stop = run.Run(**{**vars(stop), "report": progress.report_of(0)})
         seed = run.seed_of(self.random_state, solver)
         blocks = self._blocks(examples)

@@ -18,7 +18,7 @@ from .tokens import Features, Stacked, read
 from .weights import Shape
 
 
-class FittedChain(run.CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type hints
+class FittedChain(run.Files, run.CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type hints
     """Predictions of a chain, from its weights, its features and its labels."""
 
     classes_: NDArray[Any]

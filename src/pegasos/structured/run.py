@@ -17,6 +17,7 @@ from .. import _core
 from ..caller import user_level
 from ..estimators.base import _seed as seed_of
 from ..estimators.base import thread_count as thread_count
+from ..io.mixin import Files
 from ..problem.problem import Floats
 from ..progress import CallbackSupportMixin, Progress, Told, all_or_nothing, with_callbacks
 from ..rules import LAM, Flag, Integer, Level, Number, OneOf, OrNone, Rule, check
@@ -28,6 +29,7 @@ from ..solvers.pegasos_options import norma_p, schedule
 __all__ = [
     "LAM",
     "CallbackSupportMixin",
+    "Files",
     "Fit",
     "Flag",
     "Floats",

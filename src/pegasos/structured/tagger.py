@@ -230,7 +230,7 @@ class PegasosSequenceTagger(FittedChain):
         going = self._going(shape, stacked) if before else Going(np.zeros(task.n_weights))
         facts = {"classes_": classes, "_features": features, "_shape": shape, "_loss": self.loss}
         told = run.Told(*given, None, lambda weights: facts | {"_w": weights[0]})
-        progress = run.Progress(self, [""], told, [going.w])
+        progress = run.Progress(self, [""], told, [going.w], lambda: float(self.tol * task.at_zero))
         stop = run.Run(**{**vars(stop), "report": progress.report_of(0), "threads": self._threads()})
         fit, left = solve(task, solver, stop, going, run.seed_of(self.random_state, solver))
         if not np.isfinite(fit.w).all():

@@ -50,6 +50,15 @@ class Features:
     hashed: int = 0
     n_features: int = 0
 
+    @staticmethod
+    def of(names: Sequence[str], hashed: int, n_features: int) -> Features:
+        """Those with these names, in their order, or hashed ones."""
+        vocabulary = _core.Vocabulary()
+        _core.read_tokens([[list(names)]], vocabulary, True, 0)
+        if vocabulary.names() != list(names):
+            raise ValueError("a name of a feature occurs twice.")
+        return Features(vocabulary, hashed, n_features)
+
     @property
     def named(self) -> bool:
         return self.vocabulary is not None

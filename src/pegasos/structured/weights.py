@@ -77,6 +77,34 @@ class Shape:
             ends[mask == 0] = -np.inf
         return ends
 
+    def weights(self, w: Floats) -> dict[str, Floats]:
+        """All weights by their meaning, without the gaps of the vector; those of seen pairs one after another."""
+        layout, K = self.layout, self.n_labels
+        emission = w[: layout.transitions]
+        if self.seen is None:
+            emission = emission.reshape(self.n_features, layout.width)[:, :K]
+        else:
+            emission = emission[layout.places()[2][: layout.transitions] != 0]
+        return {
+            "emission": emission.copy(),
+            "transitions": w[layout.transitions : layout.start].reshape(K, layout.width)[:, :K].copy(),
+            "first": w[layout.start : layout.start + K].copy(),
+            "last": w[layout.end : layout.end + K].copy(),
+        }
+
+    def vector(self, emission: Floats, transitions: Floats, first: Floats, last: Floats) -> Floats:
+        """The vector of these weights, the inverse of `weights`."""
+        layout, K = self.layout, self.n_labels
+        w = np.zeros(layout.size)
+        if self.seen is None:
+            w[: layout.transitions].reshape(self.n_features, layout.width)[:, :K] = emission
+        else:
+            w[np.flatnonzero(layout.places()[2][: layout.transitions])] = emission
+        w[layout.transitions : layout.start].reshape(K, layout.width)[:, :K] = transitions
+        w[layout.start : layout.start + K] = first
+        w[layout.end : layout.end + K] = last
+        return w
+
     def moved(self, w: Floats, to: Shape) -> Floats:
         """The same weights in another shape over the same features and labels; what that lacks is dropped."""
         K = self.n_labels

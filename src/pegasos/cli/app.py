@@ -1,0 +1,270 @@
+"""The commands and their options. Nothing heavy is imported before a command runs: --help has to be quick."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated, Any
+
+import typer
+
+app = typer.Typer(
+    name="pegasos",
+    help="Train support vector machines from files, and know how good the answer is.",
+    no_args_is_help=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    pretty_exceptions_enable=False,
+)
+
+
+class Loss(StrEnum):
+    hinge = "hinge"
+    squared_hinge = "squared_hinge"
+    log = "log"
+    multiclass_hinge = "multiclass_hinge"
+    multinomial = "multinomial"
+    epsilon_insensitive = "epsilon_insensitive"
+    squared_epsilon_insensitive = "squared_epsilon_insensitive"
+
+
+class Bias(StrEnum):
+    regularized = "regularized"
+    free = "free"
+    none = "none"
+
+
+class Solver(StrEnum):
+    auto = "auto"
+    sdca = "sdca"
+    pegasos = "pegasos"
+
+
+class Kernel(StrEnum):
+    linear = "linear"
+    rbf = "rbf"
+    poly = "poly"
+    sigmoid = "sigmoid"
+    laplacian = "laplacian"
+    cosine = "cosine"
+    chi2 = "chi2"
+
+
+class Rows(StrEnum):
+    svmlight = "svmlight"
+    npz = "npz"
+    npy = "npy"
+    csv = "csv"
+    parquet = "parquet"
+    conll = "conll"
+
+
+class Format(StrEnum):
+    pegasos = "pegasos"
+    liblinear = "liblinear"
+    onnx = "onnx"
+
+
+Data = Annotated[str, typer.Argument(help="File of rows; - for the standard input.", metavar="DATA")]
+ModelFile = Annotated[str, typer.Argument(help="Model file; - for the standard input.", metavar="MODEL")]
+Output = Annotated[str, typer.Option("-o", "--output", help="Where to write; - for the standard output.")]
+Json = Annotated[bool, typer.Option("--json", help="JSON on the standard output, for scripts.")]
+Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Print nothing but errors and what was asked for.")]
+Threads = Annotated[int, typer.Option("-j", "--threads", help="Threads; -1 for all cores. Models do not depend on it.")]
+RowFormat = Annotated[Rows | None, typer.Option("--rows", help="Format of the rows; by the file's name if not given.")]
+Target = Annotated[str | None, typer.Option("--target", help="Column of the labels, by name or number (tables).")]
+SkipBad = Annotated[
+    int, typer.Option("--skip-bad", metavar="N", help="Leave out up to N malformed lines, and list them.")
+]
+
+
+def _source(path: str, rows: Rows | None, target: str | None, skip_bad: int, threads: int) -> Any:
+    from .rows import Source
+
+    return Source(path, rows.value if rows is not None else None, target, skip_bad, threads)
+
+
+@app.command()
+def train(
+    data: Annotated[str | None, typer.Argument(help="File of rows; - for the standard input.", metavar="DATA")] = None,
+    model: Annotated[
+        str | None, typer.Option("-m", "--model", help="Where the model goes; - for the standard output.")
+    ] = None,
+    lam: Annotated[float, typer.Option("--lam", help="Strength of the L2 penalty: 1 / (C * number of rows).")] = 1e-4,
+    loss: Annotated[
+        Loss | None, typer.Option("--loss", help="Loss of a row; hinge, or that of the kind of model.")
+    ] = None,
+    tol: Annotated[
+        float, typer.Option("--tol", help="Stop when the gap is at most tol times the objective of zero.")
+    ] = 1e-3,
+    bias: Annotated[Bias | None, typer.Option("--bias", help="How the bias is fitted.")] = None,
+    solver: Annotated[Solver, typer.Option("--solver", help="The method.")] = Solver.auto,
+    balanced: Annotated[bool, typer.Option("--balanced", help="Give every class the same total weight.")] = False,
+    epsilon: Annotated[
+        float | None, typer.Option("--epsilon", help="Regression: errors up to epsilon cost nothing.")
+    ] = None,
+    kernel: Annotated[Kernel | None, typer.Option("--kernel", help="Train a kernel model.")] = None,
+    gamma: Annotated[str | None, typer.Option("--gamma", help="Of the kernel: a number, scale or auto.")] = None,
+    degree: Annotated[float | None, typer.Option("--degree", help="Of the poly kernel.")] = None,
+    coef0: Annotated[float | None, typer.Option("--coef0", help="Of the poly and sigmoid kernels.")] = None,
+    allowed: Annotated[
+        str | None, typer.Option("--allowed", help="Sequences: BIO, IOB2 or IOBES forbids other steps.")
+    ] = None,
+    max_epochs: Annotated[float | None, typer.Option("--max-epochs", help="Stop after so many passes.")] = None,
+    max_time: Annotated[float | None, typer.Option("--max-time", help="Stop after so many seconds.")] = None,
+    seed: Annotated[int | None, typer.Option("--seed", help="Seed of the order of the rows.")] = None,
+    test: Annotated[str | None, typer.Option("--test", help="Rows to try the model on.")] = None,
+    sparse: Annotated[bool, typer.Option("--sparse", help="Write only the weights that are not zero.")] = False,
+    format: Annotated[Format, typer.Option("--format", help="Format of the model file.")] = Format.pegasos,
+    rows: RowFormat = None,
+    target: Target = None,
+    skip_bad: SkipBad = 0,
+    threads: Threads = 1,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Train a model on a file of rows, and write it to a file.
+
+    Exit code 0: the model has converged, or was asked to stop earlier. 2: bad usage. 3: bad input. 4: not converged.
+    """
+    from .training import Training, train
+
+    if data is None or model is None:
+        raise typer.BadParameter("both DATA and -m MODEL are needed.")
+    given = {
+        "lam": lam, "tol": tol, "solver": solver.value, "n_jobs": threads, "loss": loss and loss.value,
+        "bias": bias and bias.value, "class_weight": "balanced" if balanced else None, "epsilon": epsilon,
+        "gamma": _gamma(gamma), "degree": degree, "coef0": coef0, "allowed": allowed, "max_epochs": max_epochs,
+        "max_time": max_time, "random_state": seed,
+    }  # fmt: skip
+    if epsilon is not None and loss is None:
+        given["loss"] = "epsilon_insensitive"
+    job = Training(
+        source=_source(data, rows, target, skip_bad, threads),
+        model=model,
+        options={name: value for name, value in given.items() if value is not None},
+        kernel=kernel and kernel.value,
+        sequences=rows is Rows.conll or (rows is None and _stem(data).endswith((".conll", ".iob"))),
+        test=test,
+        sparse=sparse,
+        format=format.value,
+        limits=tuple(name for name in ("max_epochs", "max_time") if given[name] is not None),
+    )
+    raise typer.Exit(train(job, json, quiet))
+
+
+def _stem(path: str) -> str:
+    """Without the ending of a compressed file."""
+    for ending in (".gz", ".bz2", ".xz", ".zst"):
+        path = path.removesuffix(ending)
+    return path
+
+
+def _gamma(said: str | None) -> float | str | None:
+    if said is None or said in ("scale", "auto"):
+        return said
+    try:
+        return float(said)
+    except ValueError:
+        raise typer.BadParameter(f"--gamma must be a number, scale or auto, got {said!r}.") from None
+
+
+@app.command()
+def predict(
+    model: ModelFile,
+    data: Data,
+    output: Output = "-",
+    scores: Annotated[
+        bool, typer.Option("--scores", help="Scores in place of labels, in the order of the classes.")
+    ] = False,
+    proba: Annotated[bool, typer.Option("--proba", help="Probabilities, for the losses that have them.")] = False,
+    rows: RowFormat = None,
+    target: Target = None,
+    skip_bad: SkipBad = 0,
+    threads: Threads = 1,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Write what a model says about each row, a line each."""
+    from .scoring import predict
+
+    if scores and proba:
+        raise typer.BadParameter("--scores and --proba are two answers; ask for one of them.")
+    what = "scores" if scores else "chances" if proba else "labels"
+    predict(model, _source(data, rows, target, skip_bad, threads), output, what, json, quiet)
+
+
+@app.command()
+def evaluate(
+    model: ModelFile,
+    data: Data,
+    rows: RowFormat = None,
+    target: Target = None,
+    skip_bad: SkipBad = 0,
+    threads: Threads = 1,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Compare a model with the labels of a file: accuracy, confusion, AUC, F1, objective; regression: MAE, R2."""
+    from .scoring import evaluate
+
+    evaluate(model, _source(data, rows, target, skip_bad, threads), json, quiet)
+
+
+@app.command()
+def tag(model: ModelFile, data: Data, output: Output = "-", quiet: Quiet = False) -> None:
+    """Label sequences in the CoNLL column format: the lines of the file, each with a further column."""
+    from .scoring import tag
+
+    tag(model, data, output, quiet)
+
+
+@app.command()
+def info(
+    file: Annotated[str, typer.Argument(help="A model, or a file of rows.", metavar="FILE")],
+    top: Annotated[int, typer.Option("--top", help="How many of the largest weights are listed for each class.")] = 10,
+    rows: RowFormat = None,
+    target: Target = None,
+    skip_bad: SkipBad = 0,
+    threads: Threads = 1,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Say what is in a model or in a file of rows."""
+    from .describing import info
+
+    info(_source(file, rows, target, skip_bad, threads), top, json, quiet)
+
+
+@app.command()
+def convert(
+    file: Annotated[str, typer.Argument(help="A model, or a file of rows.", metavar="FILE")],
+    output: Annotated[str, typer.Argument(help="What to write.", metavar="OUTPUT")],
+    format: Annotated[
+        Format | None, typer.Option("--format", help="Of a model; by the name of OUTPUT if not given.")
+    ] = None,
+    rows: RowFormat = None,
+    target: Target = None,
+    skip_bad: SkipBad = 0,
+    threads: Threads = 1,
+    quiet: Quiet = False,
+) -> None:
+    """Write a model or a file of rows in another format."""
+    from .converting import convert
+
+    convert(_source(file, rows, target, skip_bad, threads), output, format and format.value, quiet)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        import pegasos
+
+        print(f"pegasos {pegasos.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def everything(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version.", callback=_version, is_eager=True)
+    ] = False,
+) -> None:
+    """Train support vector machines from files, and know how good the answer is."""

@@ -1,0 +1,128 @@
+"""`pegasos info`: what is in a model or in a file of rows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..io.models import described, load_bytes
+from . import screen
+from .models import is_model, is_ours, read_model
+from .rows import Source, read_rows
+from .sequences import read_sentences
+
+
+def info(source: Source, top: int, as_json: bool, quiet: bool) -> None:
+    """Print it."""
+    with screen.guarded(quiet):
+        if is_model(source.path):
+            facts, weights = _of_model(source.path, top)
+        elif source.format == "conll" or source.path.endswith(".conll"):
+            facts, weights = _of_sentences(source.path), {}
+        else:
+            facts, weights = _of_rows(read_rows(source, quiet=quiet)), {}
+    if as_json:
+        screen.show(facts | ({"largest weights": weights} if weights else {}), True)
+        return
+    screen.show(facts, False)
+    for name, lines in weights.items():
+        screen.show_table(f"largest weights{name and f' of {name}'}", ["feature", "weight"], list(lines.items()))
+    if "labels" in facts:
+        screen.show_table("labels", ["label", "rows"], list(facts["labels"].items())[:20])
+
+
+def _of_model(path: str, top: int) -> tuple[dict[str, Any], dict[str, dict[str, float]]]:
+    facts: dict[str, Any] = {"model": path, "bytes": Path(path).stat().st_size}
+    if is_ours(path):
+        said, _, metadata = described(load_bytes(path), path)
+        facts |= {"estimator": said["estimator"], "written by": f"pegasos {metadata.get('package')}"}
+        lacking = [name for name, value in said["parameters"].items() if isinstance(value, dict) and "object" in value]
+        if lacking:  # code of the user's, without which there is no model
+            return facts | {name: said["parameters"][name]["object"] for name in lacking}, {}
+    else:
+        facts["written by"] = "LIBLINEAR"
+    model, notes = read_model(path)
+    defaults = type(model)().get_params(deep=False)
+    for name, value in model.get_params(deep=False).items():
+        if name in ("lam", "loss", "kernel") or (not hasattr(value, "__len__") and value != defaults[name]):
+            facts[name] = value if isinstance(value, (str, int, float, type(None))) else repr(value)
+    if hasattr(model, "classes_"):
+        classes = [screen.label(c) for c in model.classes_.tolist()]
+        facts["classes"] = ", ".join(classes[:10]) + (f", ... ({len(classes)})" if len(classes) > 10 else "")
+    facts["features"] = model.n_features_in_ if hasattr(model, "n_features_in_") else None
+    if hasattr(model, "support_"):
+        facts["support vectors"] = len(model.support_)
+    gap, objective = np.asarray(model.gap_, float), np.asarray(model.objective_, float)
+    facts |= {"objective": float(objective.mean()), "gap": float(gap.max()), "converged": bool(model.converged_)}
+    facts["epochs"] = float(np.max(model.n_iter_))
+    return facts, _largest(model, int(notes.get("first", 0)), top)
+
+
+def _largest(model: Any, first: int, top: int) -> dict[str, dict[str, float]]:
+    """By class: the features with the largest weights, by name or by the number that files give them."""
+    coef = getattr(model, "coef_", None)
+    if coef is None or top < 1:
+        return {}
+    names = getattr(model, "feature_names_in_", None)
+    names = getattr(model, "feature_names_", None) if names is None else names
+    lines: Any = coef if sp.issparse(coef) else np.atleast_2d(coef)
+    classes = [screen.label(c) for c in getattr(model, "classes_", np.empty(0)).tolist()]
+    of = classes if lines.shape[0] > 1 else classes[1:] or [""]
+    found = {}
+    for k, name in enumerate(of):
+        w = lines[[k]].toarray().ravel() if sp.issparse(lines) else lines[k]
+        best = np.argsort(-np.abs(w), kind="stable")[:top]
+        found[name] = {str(names[i]) if names is not None else str(i + first): float(w[i]) for i in best if w[i]}
+    return found
+
+
+def _of_rows(rows: Any) -> dict[str, Any]:
+    X, m = rows.X, rows.X.shape[0]
+    csr = X if sp.issparse(X) else None
+    filled = np.diff(csr.indptr) if csr is not None else np.count_nonzero(X, axis=1) if m else np.zeros(0)
+    values = csr.data if csr is not None else X
+    columns = np.bincount(csr.indices, minlength=X.shape[1]) if csr is not None else np.count_nonzero(X, axis=0)
+    squares = csr.multiply(csr).sum(axis=1) if csr is not None else np.square(np.asarray(X, float)).sum(axis=1)
+    facts: dict[str, Any] = {"rows": m, "columns": X.shape[1]}
+    if csr is not None:
+        facts["first column"] = rows.first
+    total = int(filled.sum())
+    facts |= {"non-zeros": total, "density": total / max(1, m * X.shape[1])}
+    if m:
+        facts["non-zeros of a row"] = f"{filled.min()} to {filled.max()}, median {np.median(filled):g}"
+        facts["rows of a column"] = (
+            f"{columns.min()} to {columns.max()}, median {np.median(columns):g}" if columns.size else ""
+        )
+        facts["empty columns"] = int((columns == 0).sum())
+        if np.size(values):
+            facts["values"] = f"{np.min(values):g} to {np.max(values):g}"
+        norms = np.sqrt(np.asarray(squares, float).ravel())
+        facts["length of a row"] = f"{norms.min():.4g} to {norms.max():.4g}, median {np.median(norms):.4g}"
+    return facts | _of_labels(rows.y)
+
+
+def _of_labels(y: Any) -> dict[str, Any]:
+    if y is None or not len(y):
+        return {}
+    labels, counts = np.unique(y, return_counts=True)
+    if y.dtype.kind == "f" and (len(labels) > 100 or (labels != np.floor(labels)).any()):
+        return {"target": f"{y.min():g} to {y.max():g}, mean {y.mean():g}, {len(labels)} different values"}
+    order = np.argsort(-counts, kind="stable")
+    return {"classes": len(labels), "labels": {screen.label(labels.tolist()[i]): int(counts[i]) for i in order}}
+
+
+def _of_sentences(path: str) -> dict[str, Any]:
+    from collections import Counter
+
+    sentences = read_sentences(path)
+    lengths = [len(sentence) for sentence in sentences]
+    labels = Counter(token[-1] for sentence in sentences for token in sentence)
+    facts: dict[str, Any] = {"sequences": len(sentences), "tokens": sum(lengths)}
+    if sentences:
+        facts["columns"] = len(sentences[0][0])
+        facts["tokens of a sequence"] = f"{min(lengths)} to {max(lengths)}, median {np.median(lengths):g}"
+        facts["different words"] = len({token[0] for sentence in sentences for token in sentence})
+    return facts | {"labels": dict(labels.most_common())}

@@ -1,0 +1,160 @@
+"""`pegasos train`: rows from a file, a model to a file, and what became of it."""
+
+from __future__ import annotations
+
+import time
+from contextlib import nullcontext
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+
+from . import INTERRUPTED, NOT_CONVERGED, screen
+from .models import write_model
+from .rows import Source, is_whole, read_rows
+from .scoring import scores_of
+from .sequences import features, read_sentences
+
+_REGRESSION = ("epsilon_insensitive", "squared_epsilon_insensitive")
+
+
+@dataclass(frozen=True)
+class Training:
+    """All that `train` was told."""
+
+    source: Source
+    model: str
+    options: dict[str, Any]  # parameters of the estimator, those that were given
+    kernel: str | None = None
+    sequences: bool = False
+    test: str | None = None
+    sparse: bool = False
+    format: str = "pegasos"
+    limits: tuple[str, ...] = field(default=())  # which of max_epochs and max_time were given
+
+
+def make_estimator(job: Training) -> Any:
+    """The estimator that the options ask for, with its parameters checked."""
+    import pegasos
+
+    from ..rules import check
+
+    options = dict(job.options)
+    regression = options.get("loss") in _REGRESSION or "epsilon" in options
+    if job.sequences:
+        kind: Any = pegasos.PegasosSequenceTagger
+    elif job.kernel:
+        options["kernel"] = job.kernel
+        kind = pegasos.KernelPegasosRegressor if regression else pegasos.KernelPegasosClassifier
+    else:
+        kind = pegasos.PegasosRegressor if regression else pegasos.PegasosClassifier
+    try:
+        model = kind(**options)
+    except TypeError as error:
+        name = str(error).rpartition("argument ")[2].strip("'")
+        raise ValueError(f"--{name.replace('_', '-')} is not for {kind.__name__}.") from None
+    check(kind._rules, model)
+    return model
+
+
+def train(job: Training, as_json: bool, quiet: bool) -> int:
+    """Train, write, report; the exit code."""
+    began = time.perf_counter()
+    with screen.guarded(quiet, usage=True):
+        model = make_estimator(job)
+    with screen.guarded(quiet):
+        with screen.busy(f"reading {job.source.path}", quiet):
+            X, y, names, notes = _read(job, model, quiet)
+        reading = time.perf_counter() - began
+        interrupted = _fit(model, X, y, names, quiet)
+        if interrupted and not hasattr(model, "history_"):
+            return INTERRUPTED  # before there was anything to keep
+        write_model(model, job.model, job.sparse, notes, job.format)
+        tested = _test(job, model, notes, quiet)
+    facts = _summary(job, model, X, y) | {
+        "seconds reading": round(reading, 3),
+        "seconds training": round(float(model.history_["seconds"][-1]) if len(model.history_["seconds"]) else 0.0, 3),
+    } | tested  # fmt: skip
+    if not quiet or as_json:
+        screen.show(facts, as_json, screen.err if job.model == "-" else screen.out)
+    if interrupted:
+        screen.note("stopped by Ctrl-C; the model of that moment was written.")
+        return INTERRUPTED
+    if model.converged_ or job.limits or np.isnan(model.gap_).any():
+        return 0
+    if not quiet:
+        screen.note(f"not converged: the gap is larger than --tol {model.tol:g} asks for. Raise --max-epochs or --tol.")
+    return NOT_CONVERGED
+
+
+def _read(job: Training, model: Any, quiet: bool) -> tuple[Any, Any, list[str] | None, dict[str, Any]]:
+    if job.sequences:
+        sentences = read_sentences(job.source.path)
+        if not sentences or len(sentences[0][0]) < 2:
+            raise ValueError(f"{job.source.path}: a training file has a column of words or more, and one of labels.")
+        X = [features([token[:-1] for token in sentence]) for sentence in sentences]
+        return X, [[token[-1] for token in sentence] for sentence in sentences], None, {"format": "conll"}
+    rows = read_rows(job.source, quiet=quiet)
+    if rows.y is None:
+        raise ValueError(f"{job.source.path} has no labels. Name the column that holds them: --target.")
+    if not hasattr(model, "epsilon") and rows.y.dtype.kind == "f" and not is_whole(rows.y):
+        broken = rows.y[rows.y != np.floor(rows.y)][0]
+        raise ValueError(
+            f"{job.source.path} has labels that are no whole numbers, such as {broken:g}: for numbers to predict use "
+            "--loss epsilon_insensitive."
+        )
+    notes = {"first": rows.first, "format": job.source.format, "target": job.source.target}
+    return rows.X, rows.y, rows.names, notes
+
+
+def _fit(model: Any, X: Any, y: Any, names: list[str] | None, quiet: bool) -> bool:
+    """Whether Ctrl-C ended it. names: of the columns, which the model then knows."""
+    from ..progress import listening
+
+    try:
+        with screen.progress_bar(quiet) as bar, listening(bar) if bar is not None else nullcontext():
+            model.fit(X, y)
+    except KeyboardInterrupt:
+        return True
+    finally:
+        if names is not None and hasattr(model, "history_"):
+            model.feature_names_in_ = np.array(names, object)
+    return False
+
+
+def _test(job: Training, model: Any, notes: dict[str, Any], quiet: bool) -> dict[str, Any]:
+    if job.test is None:
+        return {}
+    source = Source(**{**asdict(job.source), "path": job.test})
+    with screen.busy(f"testing on {job.test}", quiet):
+        return {f"test {name}": value for name, value in scores_of(model, notes, source, quiet).items()}
+
+
+def _summary(job: Training, model: Any, X: Any, y: Any) -> dict[str, Any]:
+    facts: dict[str, Any] = {
+        "model": None if job.model == "-" else job.model,
+        "estimator": type(model).__name__,
+        "loss": model.loss,
+        "lam": model.lam,
+        "sequences" if job.sequences else "rows": len(y),
+        "features": model.n_features_in_,
+    }
+    if not job.sequences and hasattr(X, "nnz"):
+        facts["non-zeros"] = int(X.nnz)
+    if hasattr(model, "classes_"):
+        facts["classes"] = len(model.classes_)
+    if hasattr(model, "support_"):
+        facts["support vectors"] = len(model.support_)
+    gap = np.asarray(model.gap_, float)
+    facts |= {
+        "epochs": float(np.max(model.n_iter_)),
+        "objective": _one(model.objective_),
+        "gap": _one(model.gap_),
+        **({"largest gap": float(gap.max())} if gap.ndim else {}),
+        "converged": bool(model.converged_),
+    }
+    return facts
+
+
+def _one(value: Any) -> Any:
+    return [float(one) for one in value] if np.ndim(value) else float(value)

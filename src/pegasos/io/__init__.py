@@ -1,0 +1,1 @@
+"""Files: data read, models written and read."""

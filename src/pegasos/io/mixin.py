@@ -1,0 +1,76 @@
+"""What a fitted model can be written to. Nothing is imported before it is asked for."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from .atomic import Path
+
+
+class Files:
+    """Mixin of all estimators."""
+
+    def save(self, path: Path, sparse: bool = False, format: Literal["pegasos", "liblinear"] = "pegasos") -> None:
+        """Write the fitted model to a file: safetensors, which holds data and nothing that could run.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The file. What was there before stays whole until the new one is.
+        sparse : bool, default=False
+            Whether only the weights that are not zero are written, where more than half of them are. The loaded model
+            is the same.
+        format : {"pegasos", "liblinear"}, default="pegasos"
+            "liblinear": text with which LIBLINEAR's own predict gives the same answers, for linear models whose classes
+            are whole numbers. It holds the weights, and nothing of how they were found.
+        """
+        if format == "pegasos":
+            from .models import save_model
+
+            save_model(self, path, sparse)
+        elif format == "liblinear":
+            if sparse:
+                raise ValueError("files of LIBLINEAR have every weight: sparse=True is for our own format.")
+            from sklearn.utils.validation import check_is_fitted
+
+            from .liblinear import save_liblinear
+
+            check_is_fitted(self)
+            save_liblinear(self, path)
+        else:
+            raise ValueError(f"format must be 'pegasos' or 'liblinear', got {format!r}.")
+
+    def to_sklearn(self) -> Any:
+        """The fitted model of scikit-learn with the same answers.
+
+        Returns
+        -------
+        model : estimator
+            LinearSVC, LogisticRegression, LinearSVR, SVC or SVR; for several classes with the log loss, or with a
+            kernel and multi_class="ovr", a OneVsRestClassifier of them. Its C is not known: the number of rows is no
+            part of a model.
+        """
+        from .to_sklearn import to_sklearn
+
+        return to_sklearn(self)
+
+    def to_onnx(self, path: Path | None = None, dtype: Literal["float32", "float64"] = "float32") -> Any:
+        """Write the fitted model as an ONNX graph, for onnxruntime and others. Needs the onnx package.
+
+        Parameters
+        ----------
+        path : str, path-like or None, default=None
+            The file; None only returns the graph.
+        dtype : {"float32", "float64"}, default="float32"
+            Of the input "X". All arithmetic inside is float64.
+
+        Returns
+        -------
+        graph : onnx.ModelProto
+            Outputs "label", "scores", and "probabilities" where the loss has them; "value" of a regressor. A sequence
+            tagger takes one sequence, a row of features for each token, and has "label" and with the log loss
+            "marginals".
+        """
+        from .onnx import to_onnx
+
+        return to_onnx(self, path, dtype)

@@ -1,0 +1,189 @@
+"""What models compute, written down as nodes of an ONNX graph. All arithmetic is float64, as ours is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from ..estimators.pairs import pairs_of
+
+
+class Graph(Protocol):
+    """Where nodes go: a graph of our own, or a container of skl2onnx."""
+
+    def constant(self, value: NDArray[Any]) -> str:
+        """The name of a constant."""
+
+    def node(self, kind: str, *inputs: str, outputs: int = 1, **attributes: Any) -> Any:
+        """The name of a node's output, or a tuple of names."""
+
+
+@dataclass(frozen=True)
+class Answers:
+    """Names of what a graph computes. scores: (n,) for two classes, else (n, K); chances: (n, K), "" without any."""
+
+    label: str
+    scores: str
+    chances: str = ""
+
+
+def number(g: Graph, value: float) -> str:
+    return g.constant(np.array(value, np.float64))
+
+
+def column(g: Graph, matrix: str, i: int) -> str:
+    """One column of a matrix, as a vector."""
+    found: str = g.node("Gather", matrix, g.constant(np.array(i, np.int64)), axis=1)
+    return found
+
+
+def total(g: Graph, matrix: str, axis: int = -1, keep: bool = False) -> str:
+    found: str = g.node("ReduceSum", matrix, g.constant(np.array([axis], np.int64)), keepdims=int(keep))
+    return found
+
+
+def as_double(g: Graph, X: str) -> str:
+    found: str = g.node("Cast", X, to=11)  # DOUBLE
+    return found
+
+
+# Scores of every model of an estimator, one column each.
+
+
+def linear_scores(g: Graph, X: str, model: Any) -> str:
+    coef = model.coef_.toarray() if sp.issparse(model.coef_) else np.atleast_2d(model.coef_)
+    products = g.node("MatMul", as_double(g, X), g.constant(np.ascontiguousarray(coef.T, np.float64)))
+    found: str = g.node("Add", products, g.constant(np.array(np.ravel(model.intercept_), np.float64)))
+    return found
+
+
+def kernel_scores(g: Graph, X: str, model: Any) -> str:
+    factors = g.constant(np.ascontiguousarray(model.dual_coef_.T, np.float64))
+    values = kernel_values(g, as_double(g, X), model)
+    found: str = g.node("Add", g.node("MatMul", values, factors), g.constant(np.array(model.intercept_, np.float64)))
+    return found
+
+
+def kernel_values(g: Graph, X: str, model: Any) -> str:
+    """k of every row with every support vector."""
+    kernel = model._fitted_kernel
+    p, name = kernel.p, kernel.name
+    if name == "precomputed":
+        found: str = g.node("Gather", X, g.constant(model.support_.astype(np.int64)), axis=1)
+        return found
+    if name == "callable":
+        raise ValueError("the kernel is a function of yours, which ONNX cannot run.")
+    support = model.support_vectors_.toarray() if sp.issparse(model.support_vectors_) else model.support_vectors_
+    support = np.ascontiguousarray(support, np.float64)
+    if name in ("laplacian", "chi2") or getattr(kernel, "_by_pairs", False):
+        return _by_differences(g, X, support, name, float(p.gamma))
+    if getattr(kernel, "_centre", None) is not None:
+        X, support = g.node("Sub", X, g.constant(kernel._centre)), support - kernel._centre
+    if name == "cosine":
+        lengths = g.node("Sqrt", total(g, g.node("Mul", X, X), keep=True))
+        X = g.node("Div", X, _or_one(g, lengths))
+        norms = np.sqrt(np.square(support).sum(axis=1, keepdims=True))
+        support = support / np.where(norms > 0, norms, 1.0)
+    products: str = g.node("MatMul", X, g.constant(np.ascontiguousarray(support.T)))
+    if name in ("linear", "cosine"):
+        return products
+    if name == "rbf":
+        squares = g.constant(np.square(support).sum(axis=1)[None, :])
+        far = g.node("Add", total(g, g.node("Mul", X, X), keep=True), squares)
+        far = g.node("Sub", far, g.node("Mul", products, number(g, 2.0)))
+        exponent = g.node("Mul", g.node("Max", far, number(g, 0.0)), number(g, -float(p.gamma)))
+        return str(g.node("Exp", exponent))
+    inner = g.node("Add", g.node("Mul", products, number(g, float(p.gamma))), number(g, float(p.coef0)))
+    return str(g.node("Tanh", inner) if name == "sigmoid" else g.node("Pow", inner, number(g, float(p.degree))))
+
+
+def _by_differences(g: Graph, X: str, support: NDArray[Any], name: str, gamma: float) -> str:
+    """Sums over features of something of every pair of rows."""
+    rows = g.node("Unsqueeze", X, g.constant(np.array([1], np.int64)))
+    others = g.constant(support[None, :, :])
+    apart = g.node("Sub", rows, others)
+    if name == "laplacian":
+        terms = g.node("Abs", apart)
+    else:
+        terms = g.node("Mul", apart, apart)
+        if name == "chi2":
+            terms = g.node("Div", terms, _or_one(g, g.node("Add", rows, others)))
+    return str(g.node("Exp", g.node("Mul", total(g, terms), number(g, -gamma))))
+
+
+def _or_one(g: Graph, values: str) -> str:
+    """Ones in the place of zeros, which are divided by."""
+    return str(g.node("Where", g.node("Equal", values, number(g, 0.0)), number(g, 1.0), values))
+
+
+# What a classifier makes of scores.
+
+
+def answers(g: Graph, scores: str, model: Any, n_models: int) -> Answers:
+    """Labels, scores and chances as the estimator has them."""
+    K, chances = len(model.classes_), _chances(model)
+    if getattr(model, "_in_pairs", False):
+        return _of_pairs(g, scores, model)
+    if K > 2:
+        best = g.node("ArgMax", scores, axis=1, keepdims=0)
+        if chances == "sigmoid":
+            chance = g.node("Softmax", _log_sigmoid(g, scores), axis=1)
+        else:
+            chance = g.node("Softmax", scores, axis=1) if chances else ""
+        return Answers(_labels(g, best, model), scores, chance)
+    ahead = column(g, scores, 0) if n_models == 1 else g.node("Sub", column(g, scores, 1), column(g, scores, 0))
+    best = g.node("Cast", g.node("Greater", ahead, number(g, 0.0)), to=7)  # INT64
+    if not chances:
+        return Answers(_labels(g, best, model), ahead)
+    return Answers(_labels(g, best, model), ahead, g.node("Sigmoid", both_ways(g, ahead)))
+
+
+def both_ways(g: Graph, ahead: str) -> str:
+    """(n, 2): the score of the second class, and before it its negative."""
+    wide = g.node("Unsqueeze", ahead, g.constant(np.array([1], np.int64)))
+    return str(g.node("Concat", g.node("Neg", wide), wide, axis=1))
+
+
+def _log_sigmoid(g: Graph, scores: str) -> str:
+    """min(s, 0) - log(1 + exp(-|s|)), which neither overflows nor loses digits."""
+    small = g.node("Exp", g.node("Neg", g.node("Abs", scores)))
+    log = g.node("Log", g.node("Add", small, number(g, 1.0)))
+    return str(g.node("Sub", g.node("Min", scores, number(g, 0.0)), log))
+
+
+def _of_pairs(g: Graph, scores: str, model: Any) -> Answers:
+    K = len(model.classes_)
+    first, second = np.zeros((2, len(pairs_of(K)), K))
+    for p, (a, b) in enumerate(pairs_of(K)):
+        first[p, a] = second[p, b] = 1.0
+    wins = g.node("Cast", g.node("GreaterOrEqual", scores, number(g, 0.0)), to=11)
+    lost = g.node("Sub", number(g, 1.0), wins)
+    votes = g.node("Add", g.node("MatMul", wins, g.constant(second)), g.node("MatMul", lost, g.constant(first)))
+    sums = g.node("MatMul", scores, g.constant(second - first))
+    most = g.node("Mul", g.node("Add", g.node("Abs", sums), number(g, 1.0)), number(g, 3.0))
+    best = g.node("ArgMax", votes, axis=1, keepdims=0)
+    return Answers(_labels(g, best, model), g.node("Add", votes, g.node("Div", sums, most)))
+
+
+def _chances(model: Any) -> str | None:
+    from ..estimators.scores import _chances_of
+
+    return _chances_of(model) if hasattr(model, "predict_proba") else None
+
+
+def labels_of(model: Any) -> NDArray[Any]:
+    """Classes as ONNX has them: whole numbers or strings."""
+    classes = model.classes_
+    if classes.dtype.kind in "biu" or (classes.dtype.kind == "f" and (classes == np.floor(classes)).all()):
+        return np.asarray(classes, np.int64)
+    if all(isinstance(label, str) for label in classes.tolist()):
+        return np.array(classes.tolist(), object)
+    raise ValueError(f"ONNX has labels that are whole numbers or strings; this model has {classes.tolist()[:3]!r} ...")
+
+
+def _labels(g: Graph, best: str, model: Any) -> str:
+    return str(g.node("Gather", g.constant(labels_of(model)), best, axis=0))

@@ -1,0 +1,292 @@
+"""The command `pegasos`: what it prints, what it writes, how it ends."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.datasets import dump_svmlight_file
+
+import pegasos
+from pegasos import load_model
+
+typer_testing = pytest.importorskip("typer.testing", reason="typer is not installed: pip install pegasos[cli]")
+from pegasos.cli import screen  # noqa: E402
+from pegasos.cli.app import app  # noqa: E402
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(150, 6))
+SIGNS = np.where(X[:, 0] + 0.3 * RNG.normal(size=150) > 0, 1, -1)
+THREE = X[:, :3].argmax(axis=1)
+NUMBERS = X @ np.arange(6.0)
+CHUNKS = "the DT B-NP\nold JJ I-NP\ncat NN I-NP\nruns VB B-VP\n\na DT B-NP\ndog NN I-NP\nsleeps VB B-VP\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    for name, y in (("two", SIGNS), ("three", THREE), ("numbers", NUMBERS)):
+        dump_svmlight_file(X, y, f"{name}.svm", zero_based=False)
+    Path("chunks.conll").write_text(CHUNKS)
+    return tmp_path
+
+
+def run(*said: str, code: int = 0) -> Any:
+    found = typer_testing.CliRunner().invoke(app, list(said))
+    if found.exception is not None and not isinstance(found.exception, SystemExit):
+        raise found.exception
+    assert found.exit_code == code, found.output
+    return found
+
+
+def shell(command: str, **env: str) -> subprocess.CompletedProcess[str]:
+    """In a shell, as a user would: `pegasos` is this Python."""
+    this = f"{sys.executable} -c 'from pegasos.cli import main; main()'"
+    paths = {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+    script = f'set -o pipefail; pegasos() {{ {this} "$@"; }}; {command}'
+    return subprocess.run(
+        ["bash", "-c", script], capture_output=True, text=True, env={**os.environ, **paths, **env}, check=False
+    )
+
+
+def test_train_writes_the_model_that_python_would(folder: Path) -> None:
+    said = json.loads(run("train", "two.svm", "-m", "m", "--lam", "1e-2", "--test", "two.svm", "--json").stdout)
+    model = pegasos.PegasosClassifier(lam=1e-2, n_jobs=1).fit(X, SIGNS)
+    np.testing.assert_allclose(load_model("m").coef_, model.coef_, rtol=1e-9)
+    assert said["converged"] is True
+    assert said["rows"] == 150
+    assert said["features"] == 6
+    assert said["gap"] == pytest.approx(load_model("m").gap_)
+    assert said["test accuracy"] == pytest.approx(model.score(X, SIGNS))
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "estimator"),
+    [
+        ("two", ["--loss", "squared_hinge", "--bias", "free", "--balanced", "--solver", "sdca"], "PegasosClassifier"),
+        ("three", ["--loss", "multinomial", "--sparse", "-j", "2"], "PegasosClassifier"),
+        ("numbers", ["--epsilon", "0.1"], "PegasosRegressor"),
+        ("numbers", ["--loss", "squared_epsilon_insensitive"], "PegasosRegressor"),
+        ("three", ["--kernel", "rbf", "--gamma", "0.5", "--bias", "free"], "KernelPegasosClassifier"),
+        (
+            "numbers",
+            ["--kernel", "poly", "--degree", "2", "--coef0", "1", "--epsilon", "0.1"],
+            "KernelPegasosRegressor",
+        ),
+    ],
+)
+def test_every_kind_of_model_is_trained_used_and_described(
+    name: str, options: list[str], estimator: str, folder: Path
+) -> None:
+    said = run("train", f"{name}.svm", "-m", "m", "--lam", "1e-2", *options).stdout
+    assert estimator in said
+    model = load_model("m")
+    found = run("predict", "m", f"{name}.svm").stdout.splitlines()
+    assert [float(line) for line in found] == pytest.approx(list(map(float, model.predict(X))))
+    facts = json.loads(run("evaluate", "m", f"{name}.svm", "--json").stdout)
+    y = {"two": SIGNS, "three": THREE, "numbers": NUMBERS}[name]
+    assert facts.get("accuracy", facts.get("R2")) == pytest.approx(model.score(X, y), abs=1e-9)
+    if hasattr(model, "coef_") and np.ndim(model.objective_) == 0:
+        weighted = "--balanced" in options
+        assert weighted or facts["objective"] == pytest.approx(model.objective_)
+    assert estimator in run("info", "m").stdout
+
+
+def test_a_model_and_its_rows_mean_the_same_by_a_column(folder: Path) -> None:
+    """A test set that lacks column 0 is no reason to count from 1."""
+    dump_svmlight_file(X, SIGNS, "zero.svm", zero_based=True)
+    test = X.copy()
+    test[:, 0] = 0.0
+    dump_svmlight_file(test, SIGNS, "lacking.svm", zero_based=True)
+    run("train", "zero.svm", "-m", "m", "-q")
+    found = run("predict", "m", "lacking.svm", "--scores").stdout.split()
+    np.testing.assert_allclose([float(one) for one in found], load_model("m").decision_function(test), rtol=1e-9)
+    weights = json.loads(run("info", "m", "--json", "--top", "1").stdout)["largest weights"]
+    assert list(weights["1"]) == ["0"]
+    run("train", "two.svm", "-m", "m", "-q")
+    assert list(json.loads(run("info", "m", "--json", "--top", "1").stdout)["largest weights"]["1"]) == ["1"]
+
+
+def test_columns_that_the_model_does_not_know_are_left_out_and_said(folder: Path) -> None:
+    run("train", "two.svm", "-m", "m", "-q")
+    Path("more.svm").write_text("1 1:0.5 9:3\n-1 2:1\n")
+    found = run("predict", "m", "more.svm")
+    assert "columns beyond the 6" in found.stderr
+    assert len(found.stdout.split()) == 2
+
+
+def test_scores_and_chances(folder: Path) -> None:
+    run("train", "three.svm", "-m", "m", "--loss", "log", "-q")
+    model = load_model("m")
+    for option, method in (("--scores", "decision_function"), ("--proba", "predict_proba")):
+        lines = run("predict", "m", "three.svm", option).stdout.splitlines()
+        np.testing.assert_allclose([list(map(float, line.split())) for line in lines], getattr(model, method)(X))
+    lines = [json.loads(line) for line in run("predict", "m", "three.svm", "--proba", "--json").stdout.splitlines()]
+    assert [line["label"] for line in lines] == model.predict(X).tolist()
+    assert sum(lines[0]["chances"].values()) == pytest.approx(1.0)
+    run("train", "two.svm", "-m", "h", "-q")
+    assert "has scores, not chances" in run("predict", "h", "two.svm", "--proba", code=2).stderr
+    run("predict", "h", "two.svm", "--proba", "--scores", code=2)
+
+
+def test_the_confusion_is_printed(folder: Path) -> None:
+    run("train", "two.svm", "-m", "m", "-q")
+    facts = json.loads(run("evaluate", "m", "two.svm", "--json").stdout)
+    table = facts["confusion"]
+    assert sum(sum(line.values()) for line in table.values()) == 150
+    assert table["1"]["1"] + table["-1"]["-1"] == round(150 * facts["accuracy"])
+    assert 0.5 < facts["AUC"] <= 1
+    assert "confusion" in run("evaluate", "m", "two.svm").stdout
+
+
+def test_info_counts_rows_columns_and_labels(folder: Path) -> None:
+    Path("rows.svm").write_text("1 1:0.5 3:2\n-1 3:1\n1 2:-4\n")
+    facts = json.loads(run("info", "rows.svm", "--json").stdout)
+    assert (facts["rows"], facts["columns"], facts["non-zeros"], facts["first column"]) == (3, 3, 4, 1)
+    assert facts["labels"] == {"1": 2, "-1": 1}
+    assert facts["values"] == "-4 to 2"
+
+
+def test_sequences_are_tagged(folder: Path) -> None:
+    run("train", "chunks.conll", "-m", "m", "--lam", "0.01", "--allowed", "BIO", "-q")
+    tagged = run("tag", "m", "chunks.conll").stdout
+    assert tagged.splitlines() == [line and f"{line} {line.split()[-1]}" for line in (CHUNKS + "\n").splitlines()]
+    Path("words.conll").write_text("\n".join(" ".join(line.split()[:2]) for line in CHUNKS.splitlines()))
+    assert run("tag", "m", "words.conll").stdout.rstrip() == CHUNKS.rstrip()
+    facts = json.loads(run("evaluate", "m", "chunks.conll", "--json").stdout)
+    assert facts["accuracy"] == facts["chunk F1"] == 1.0
+    assert json.loads(run("info", "chunks.conll", "--json").stdout)["tokens"] == 7
+    assert "use `pegasos tag`" in run("predict", "m", "chunks.conll", code=3).stderr
+    Path("few.conll").write_text("the\n")
+    assert "needs 2 columns of words" in run("tag", "m", "few.conll", code=3).stderr
+    Path("ragged.conll").write_text("the DT B-NP\ncat NN\n")
+    assert "ragged.conll:2: 2 columns where the lines before have 3" in run("tag", "m", "ragged.conll", code=3).stderr
+    Path("latin.conll").write_bytes(b"the DT B-NP\ncaf\xe9 NN I-NP\n")
+    assert "latin.conll:2:4: the text is not UTF-8" in run("tag", "m", "latin.conll", code=3).stderr
+
+
+def test_models_of_liblinear_are_written_and_read(folder: Path) -> None:
+    run("train", "three.svm", "-m", "m", "-q")
+    run("convert", "m", "m.liblinear")
+    run("train", "three.svm", "-m", "again", "--format", "liblinear", "-q")
+    assert Path("m.liblinear").read_text() == Path("again").read_text()
+    assert run("predict", "m.liblinear", "three.svm").stdout == run("predict", "m", "three.svm").stdout
+    assert "LIBLINEAR" in run("info", "m.liblinear").stdout
+    dump_svmlight_file(X, THREE, "zero.svm", zero_based=True)
+    assert "LIBLINEAR from 1" in run("train", "zero.svm", "-m", "m", "--format", "liblinear").stderr
+    assert "does not say which format" in run("convert", "m", "out", code=3).stderr
+
+
+def test_models_are_converted_to_onnx(folder: Path) -> None:
+    pytest.importorskip("onnx", reason="onnx is not installed: pip install pegasos[onnx]")
+    run("train", "three.svm", "-m", "m", "-q")
+    assert "wrote m.onnx" in run("convert", "m", "m.onnx").stdout
+    run("train", "three.svm", "-m", "again.onnx", "--format", "onnx", "-q")
+    assert Path("m.onnx").read_bytes() == Path("again.onnx").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("said", "code", "words"),
+    [
+        (["train", "two.svm"], 2, "both DATA and -m MODEL"),
+        (["train", "two.svm", "-m", "m", "--lam", "-1"], 2, "lam must be a number >= 1e-300"),
+        (["train", "two.svm", "-m", "m", "--loss", "hing"], 2, "hing"),
+        (["train", "two.svm", "-m", "m", "--degree", "3"], 2, "--degree is not for PegasosClassifier"),
+        (["train", "two.svm", "-m", "m", "--kernel", "rbf", "--gamma", "wide"], 2, "scale or auto"),
+        (["train", "two.svm", "-m", "m", "--epsilon", "0.1", "--loss", "hinge"], 2, "loss must be"),
+        (["frobnicate"], 2, "frobnicate"),
+        (["train", "nowhere.svm", "-m", "m"], 3, "nowhere.svm"),
+        (["train", "numbers.svm", "-m", "m"], 3, "no whole numbers"),
+        (["train", "two.svm", "-m", "nowhere/m"], 3, "No such file"),
+        (["predict", "two.svm", "two.svm"], 3, "two.svm is no model file"),
+        (["predict", "-", "-"], 3, "cannot both come from the standard input"),
+        (["train", "two.svm", "-m", "m", "--tol", "1e-9", "--solver", "pegasos", "--seed", "0"], 4, "not converged"),
+    ],
+)
+def test_what_is_wrong_is_said_and_has_its_code(said: list[str], code: int, words: str, folder: Path) -> None:
+    assert words in run(*said, code=code).stderr
+    assert (folder / "m").exists() == (code == 4)  # a model that has not converged is still one
+
+
+def test_a_limit_that_was_asked_for_is_no_failure(folder: Path) -> None:
+    said = json.loads(run("train", "two.svm", "-m", "m", "--tol", "1e-9", "--max-epochs", "0.5", "--json").stdout)
+    assert said["converged"] is False
+
+
+def test_quiet_says_nothing(folder: Path) -> None:
+    found = run("train", "two.svm", "-m", "m", "--quiet")
+    assert found.output == ""
+
+
+def test_pipes_in_and_out(folder: Path) -> None:
+    done = shell("cat two.svm | pegasos train - -m - 2>/dev/null | pegasos predict - two.svm -q > out.txt")
+    assert done.returncode == 0, done.stderr
+    assert len(Path("out.txt").read_text().split()) == 150
+    run("train", "two.svm", "-m", "m", "-q")
+    run("predict", "m", "two.svm", "-o", "file.txt")
+    assert Path("file.txt").read_text() == Path("out.txt").read_text()
+
+
+def test_a_broken_pipe_is_no_traceback(folder: Path) -> None:
+    run("train", "two.svm", "-m", "m", "-q")
+    Path("long.svm").write_text(Path("two.svm").read_text() * 200)
+    done = shell("set +o pipefail; pegasos predict m long.svm --scores | head -n 1; echo ${PIPESTATUS[0]}")
+    assert done.stderr == ""
+    assert done.stdout.split()[1] == "141"
+
+
+def test_help_is_quick_because_nothing_heavy_is_imported(folder: Path) -> None:
+    code = """
+import sys
+from pegasos.cli import main
+try:
+    main()
+except SystemExit:
+    print(sorted({"numpy", "scipy", "sklearn", "pandas"} & set(sys.modules)))
+"""
+    for said in (["--help"], ["train", "--help"]):
+        env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+        done = subprocess.run([sys.executable, "-c", code, *said], capture_output=True, text=True, env=env, check=False)
+        assert done.stdout.splitlines()[-1] == "[]", done.stdout + done.stderr
+        assert "pegasos" in done.stdout
+
+
+def test_without_the_extra_the_command_says_what_to_install() -> None:
+    code = """
+import sys
+class Missing:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] == "typer":
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+sys.meta_path.insert(0, Missing())
+from pegasos.cli import main
+main()
+"""
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=env, check=False)
+    assert done.returncode == 2
+    assert done.stderr == "The command needs typer, which is not installed: pip install 'pegasos[cli]'\n"
+
+
+def test_shells_can_complete_it(folder: Path) -> None:
+    done = shell("pegasos", _PEGASOS_COMPLETE="complete_bash", COMP_WORDS="pegasos tr", COMP_CWORD="1")
+    assert done.stdout.split() == ["train"], done.stderr
+
+
+def test_the_version_is_said() -> None:
+    assert run("--version").stdout.strip() == f"pegasos {pegasos.__version__}"
+
+
+def test_the_time_left_follows_the_gap() -> None:
+    """A gap that halves every second, and has a factor of 8 to go: three seconds."""
+    seen = [(float(t), np.log(2.0**-t)) for t in range(6)]
+    assert screen.time_left(seen, np.log(2.0**-8)) == pytest.approx(3.0)
+    assert screen.done(seen, np.log(2.0**-10)) == pytest.approx(0.5)
+    assert screen.time_left(seen, np.log(2.0**-4)) == 0.0
+    assert screen.time_left([(0.0, 0.0), (4.0, 0.0)], -1.0) is None
