@@ -100,15 +100,24 @@ class LinearPegasos:
         self.how = how if how is not None else Pegasos(sampling="iid")
         if self.how.sampling not in ("iid", "subsets"):
             raise ValueError("steps without certificates are drawn anew in each call: sampling must be iid or subsets.")
-        self._problem, self._native = data.problem(lam), data.problem(lam).native()
+        self._problem = data.problem(lam)  # holds what the native one looks at
+        self._native = self._problem.native()
         self._lam, self._m, self._seed = lam, data.m, seed
         d = data.X.shape[1] + 1
-        self._plain = self.how.step == "pegasos" and not self.how.projection
         self._state: dict[str, Any] = {
-            "v": np.zeros(d), "counts": np.zeros(data.m), "out": np.zeros(d), "B": np.zeros(0),
+            "v": self._first(d), "counts": np.zeros(data.m), "out": np.zeros(d), "B": np.zeros(0),
             "c": 1.0, "t": 0, "hits": 0, "b": 0.0, "C": 0.0, "averaged": 0,
         }  # fmt: skip
         self.seconds, self.ended, self._pace = 0.0, False, 1000.0
+
+    def _first(self, d: int) -> Floats:
+        """w_1, the bias last: zero, or a random vector no longer than 1/sqrt(lam)."""
+        w = np.zeros(d)
+        if self.how.start == "random":
+            rng = np.random.default_rng(self._seed)
+            direction = rng.normal(size=d - 1)
+            w[:-1] = direction * (rng.uniform() / math.sqrt(self._lam) / np.linalg.norm(direction))
+        return w
 
     @property
     def steps(self) -> int:
@@ -127,6 +136,7 @@ class LinearPegasos:
         options.k, options.seed, options.one_pass = self.how.k, self._seed, True
         options.set_sampling(self.how.sampling)
         options.set_step(*self._schedule(), 0.0)
+        options.from_start = self.steps == 0 and self.how.start == "random"
         options.on_loss = self.how.advance == "on_loss"
         options.radius = 1.0 / math.sqrt(self._lam) if self.how.projection else 0.0
         options.steps = self.steps + many
@@ -145,7 +155,7 @@ class LinearPegasos:
         return ("pegasos", 0.0) if isinstance(self.how.step, str) else ("constant", float(self.how.step))
 
     def weights(self) -> Floats:
-        return np.array(self._state["out"][:-1])
+        return np.array(self._state["out"][:-1] if self.steps else self._state["v"][:-1])
 
 
 def linear_dca(data: Training, lam: float, seed: int = 0) -> System:
