@@ -2,9 +2,9 @@
 
     f(alpha) = lam/2 alpha' K alpha + (1/m) sum_i max(0, 1 - y_i (K alpha)_i)
 
-The sub-gradient with respect to alpha at row i is K (lam alpha - 1[loss] y_i e_i). Plain descent takes it as it is: all m
-coefficients move in every step, and f need not be strongly convex in alpha. Multiplied by the inverse of K, Chapelle's
-preconditioning, it is lam alpha - 1[loss] y_i e_i: with steps of 1/(lam t) that is Pegasos.
+The sub-gradient with respect to alpha at row i is K (lam alpha - 1[loss] y_i e_i). Plain descent takes it as it is: all
+m coefficients move in every step, and f need not be strongly convex in alpha. Multiplied by the inverse of K,
+Chapelle's preconditioning, it is lam alpha - 1[loss] y_i e_i: with steps of 1/(lam t) that is Pegasos.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The data sets of the papers: the real ones where they can be had, else stand-ins, always labelled as what they are."""
+"""The data sets of the papers: the real ones where they can be had, else stand-ins, labelled as what they are."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ def _here(name: str) -> Callable[[], str | None]:
 
 
 def _reuters() -> Split:
-    """money-fx against the rest; counts weighted as in the rest of the literature on it: (1 + log tf) idf, unit rows."""
+    """money-fx against the rest; counts weighted as is usual for it: (1 + log tf) idf, rows of unit norm."""
     X, Y, X_test, Y_test = datasets.load_reuters()
     topic = datasets.reuters_topics().index("money-fx")
     idf = np.log(X.shape[0] / np.maximum(np.bincount(X.indices, minlength=X.shape[1]), 1))
@@ -203,7 +203,8 @@ TASKS = {
     task.key: task
     for task in (
         Task("astro-ph", "astro-ph", 5e-5, (29_882, 32_487, 99_757), (
-            Recipe("arXiv 62k, real abstracts that stand in for astro-ph", datasets.load_arxiv_astroph, _here("arxiv_astroph")),
+            Recipe("arXiv 62k, real abstracts that stand in for astro-ph", datasets.load_arxiv_astroph,
+                   _here("arxiv_astroph")),
             _generated_text(29_882, 32_487, 99_757),
         )),
         Task("ccat", "CCAT", 1e-4, (781_265, 23_149, 47_236), (

@@ -63,11 +63,11 @@ def run(setting: Setting) -> Result:
     gain = usable[plain][-1, 1] / usable[ours][-1, 1]
     result.findings.append(
         Finding(
-            "Gradients with respect to w, which is preconditioning by the kernel matrix, do much better than those with "
-            "respect to alpha (section 4).",
+            "Gradients with respect to w, which is preconditioning by the kernel matrix, do much better than those "
+            "with respect to alpha (section 4).",
             bool(gain > 2),
-            f"after {int(usable[ours][-1, 0]):,} iterations the best of {len(lines) - 1} plain schedules is {gain:.3g} times "
-            f"as far from the minimum as Pegasos ({plain}: slope {late[plain]:.2f} against {late[ours]:.2f})",
+            f"after {int(usable[ours][-1, 0]):,} iterations the best of {len(lines) - 1} plain schedules is {gain:.3g} "
+            f"times as far from the minimum as Pegasos ({plain}: slope {late[plain]:.2f} against {late[ours]:.2f})",
         )
     )
     return result

@@ -77,7 +77,7 @@ class Result:
 
 @dataclass(frozen=True)
 class Experiment:
-    """One script. `run(setting)` does it; seconds: what it took, quick and in full, on the machine of `docs/paper.md`."""
+    """One script. `run(setting)` does it; seconds: what it takes, quick and in full, on a machine of two cores."""
 
     name: str
     title: str
@@ -182,7 +182,9 @@ def print_result(found: dict[str, Any]) -> None:
     """Tables and findings; the curves are for the report."""
     print(f"\n{found['title']} ({found['source']}), {found['seconds']:.0f} s on {platform.node() or 'this machine'}")
     for table in found["tables"]:
-        widths = [max(len(str(row[j])) for row in [table["columns"], *table["rows"]]) for j in range(len(table["columns"]))]
+        widths = [
+            max(len(str(row[j])) for row in [table["columns"], *table["rows"]]) for j in range(len(table["columns"]))
+        ]
         print(f"\n{table['title']}")
         for row in [table["columns"], *table["rows"]]:
             print("  ".join(str(cell).ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())

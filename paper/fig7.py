@@ -67,7 +67,11 @@ def run(setting: Setting) -> Result:
     last = {k: float(np.median(over_k[k][:, -1])) for k in sizes}
     flat = [k for k in sizes if last[k] <= 2 * last[1]]
     result.tables.append(
-        Table("Suboptimality at k T = " + f"{products[-1]:,}", ["k", "here"], [[f"{k:,}", f"{x:.3g}"] for k, x in last.items()])
+        Table(
+            "Suboptimality at k T = " + f"{products[-1]:,}",
+            ["k", "here"],
+            [[f"{k:,}", f"{x:.3g}"] for k, x in last.items()],
+        )
     )
     result.findings.append(
         Finding(

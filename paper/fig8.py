@@ -21,7 +21,7 @@ ORDERS = {
 
 
 def measure(order: str, setting: Setting) -> Any:
-    """Suboptimality at the ends of epochs, a line for each seed: every point is a fit of its own, of exactly T steps."""
+    """Suboptimality at the ends of epochs, a line for each seed; every point is a fit of its own, of T steps."""
     data = load("astro-ph", setting.pick(4000, None))
     best = linear_optimum(data)
     found = []
@@ -50,13 +50,15 @@ def run(setting: Setting) -> Result:
     result.figures.append(Figure("Fig. 8", Axis("epochs", log=True), Axis("f(w) - f(w*)", log=True), curves))
     last = {order: np.median(lines, axis=0)[-1] for order, lines in found.items()}
     rows = [[ORDERS[order], f"{last[order]:.3g}", f"{last['iid'] / last[order]:.2f}"] for order in ORDERS]
-    result.tables.append(Table(f"After {epochs[-1]} epochs", ["order", "suboptimality", "times better than i.i.d."], rows))
+    result.tables.append(
+        Table(f"After {epochs[-1]} epochs", ["order", "suboptimality", "times better than i.i.d."], rows)
+    )
     result.findings.append(
         Finding(
             "Sampling without replacement outperforms i.i.d. sampling significantly (7.5).",
             bool(found["permutation"][:, -1].max() < found["iid"][:, -1].min()),
-            f"after {epochs[-1]} epochs a permutation is {last['iid'] / last['permutation']:.3g} times better; its worst "
-            "seed is " + ("" if found["permutation"][:, -1].max() < found["iid"][:, -1].min() else "not ")
+            f"after {epochs[-1]} epochs a permutation is {last['iid'] / last['permutation']:.3g} times better; its "
+            "worst seed is " + ("" if found["permutation"][:, -1].max() < found["iid"][:, -1].min() else "not ")
             + "better than the best i.i.d. one",
         )
     )  # fmt: skip

@@ -45,7 +45,10 @@ def run(setting: Setting) -> Result:
         return float(np.median(times))
 
     rows = [[f"{level:g}", f"{first(level):.3g} s"] for level in LEVELS]
-    rows += [[f"{tol}, certified: pegasos (Auto), the whole fit", f"{seconds:.3g} s"] for tol, (seconds, _) in found["ours"].items()]
+    rows += [
+        [f"{tol}, certified: pegasos (Auto), the whole fit", f"{seconds:.3g} s"]
+        for tol, (seconds, _) in found["ours"].items()
+    ]
     result.tables.append(Table("CPU seconds to an accuracy", ["f(w) - f(w*) at most", "here"], rows))
     curves = [Curve(f"Pegasos, seed {n}", t["seconds"], t["suboptimality"]) for n, t in enumerate(found["traces"])]
     result.figures.append(

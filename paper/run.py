@@ -49,7 +49,7 @@ def main() -> None:
         if there:
             progress.skipped += progress.expected[index]
         print_result(found)
-    from report import write
+    from write_report import write
 
     sys.stdout.write(f"\n{write(folder, ORDER)}\n")
 

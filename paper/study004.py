@@ -25,7 +25,7 @@ def batch(setting: Setting) -> int:
 
 
 def convergence(setting: Setting) -> dict[str, Any]:
-    """Figures 2 and 3 are the same runs: random starts, k = 8,000, objective and test error after each step looked at."""
+    """Figures 2 and 3 are the same runs: random starts, k = 8,000, objective and test error on the way."""
     data = rows(setting)
     best = linear_optimum(data, LAM)
     counts = np.unique(np.geomspace(1, setting.pick(300, 800), setting.pick(20, 30)).astype(int)).tolist()
@@ -83,7 +83,7 @@ def run(setting: Setting) -> Result:
         Figure("Fig. 2: several random starts", steps, Axis("f(w)", log=True),
                [Curve(f"start {n}", counts, line.tolist()) for n, line in enumerate(objective)],
                f"k = {k:,}, lambda = {LAM:g}, projected; the minimum is {best['objective']:.5f}."),
-        Figure("Fig. 3: test error", steps, Axis("test error", log=True),
+        Figure("Fig. 3: test error", steps, Axis("test error"),
                [Curve("Pegasos", counts, *(f(error, axis=0).tolist() for f in (np.median, np.min, np.max))),
                 Curve("optimum, where SVM-Light ends", [counts[0], counts[-1]], [best["error"]] * 2, dashed=True)],
                "The study's own: 5.8 % within 50 iterations, SVM-Light 5.6 %, on RCV1."),
@@ -101,8 +101,8 @@ def run(setting: Setting) -> Result:
         Finding(
             "The behaviour is more or less independent of the starting vector (study 004, 4.2).",
             bool(ends.max() < 1.5 * ends.min()),
-            f"after {counts[-1]} iterations between {ends.min():.2%} and {ends.max():.2%} above the minimum; from step 2 on "
-            "w has no trace of the start, which step 1 multiplies by zero",
+            f"after {counts[-1]} iterations between {ends.min():.2%} and {ends.max():.2%} above the minimum; from "
+            "step 2 on w has no trace of the start, which step 1 multiplies by zero",
         ),
         Finding(
             "With k = 8,000, 200 iterations come within 0.3 % of the optimum (study 004, 4.3).",

@@ -1,8 +1,8 @@
 """The systems that the papers compare, under one protocol: work for a while, be looked at off the clock, go on.
 
 Pegasos, NORMA and the fixed steps are the library's own steps, called without its certificates. The others are native,
-in `native/`: stochastic DCA, SVM-Perf, SVM-Light, LASVM, and Pegasos for kernels with the kernel values one at a time, as
-the three others of section 7.2 compute them.
+in `native/`: stochastic DCA, SVM-Perf, SVM-Light, LASVM, and Pegasos for kernels with the kernel values one at a time,
+as the three others of section 7.2 compute them.
 """
 
 from __future__ import annotations
@@ -140,9 +140,7 @@ class LinearPegasos:
         options.on_loss = self.how.advance == "on_loss"
         options.radius = 1.0 / math.sqrt(self._lam) if self.how.projection else 0.0
         options.steps = self.steps + many
-        watch = _core.Watch(
-            started=0.0, give_up=math.inf, polls_signals=False, stop=np.zeros(1, np.uint8), report=None
-        )
+        watch = _core.Watch(started=0.0, give_up=math.inf, polls_signals=False, stop=np.zeros(1, np.uint8), report=None)
         began = time.thread_time()
         _core.pegasos_fit(self._native, options, self._state, 1, watch)
         passed = time.thread_time() - began

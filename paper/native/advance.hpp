@@ -8,8 +8,8 @@
 
 namespace paper {
 
-// Seconds of this thread on the processor: every system is one thread, and on a busy machine the wall clock would measure
-// the others.
+// Seconds of this thread on the processor: every system is one thread, and on a busy machine the wall clock would
+// measure the others.
 inline double thread_seconds() {
   timespec now{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);

@@ -1,6 +1,6 @@
-// The two stochastic systems of section 7.2: Pegasos for kernels (Fig. 3, with y_j inside its sum and the 1/(lam (t - 1))
-// of Fig. 1, see docs/paper.md), and stochastic dual coordinate ascent. A step draws a row and needs its score, which
-// takes as many kernel values as there are rows with a coefficient.
+// The two stochastic systems of section 7.2: Pegasos for kernels (Fig. 3, with y_j inside its sum and the 1/(lam (t -
+// 1)) of Fig. 1, see docs/paper.md), and stochastic dual coordinate ascent. A step draws a row and needs its score,
+// which takes as many kernel values as there are rows with a coefficient.
 #pragma once
 
 #include <algorithm>

@@ -1,13 +1,13 @@
-// LASVM (Bordes, Ertekin, Weston & Bottou 2005), run without a bias as the paper does: a step then moves one coefficient
-// where the original moves a pair.
+// LASVM (Bordes, Ertekin, Weston & Bottou 2005), run without a bias as the paper does: a step then moves one
+// coefficient where the original moves a pair.
 //
 //   max_b sum_i y_i b_i - 1/2 sum_ij b_i b_j K(x_i, x_j),  b_i between 0 and C y_i,  C = 1/(lam m)
 //
 // It keeps an expansion S of candidates, their gradients g_s = y_s - sum_j b_j K_sj and their kernel values. Online:
-// PROCESS looks at a new row, takes it in if it violates its condition, and steps on it; REPROCESS steps on the worst of
-// S and throws out rows without a coefficient that nothing would bring back. At the end of an epoch FINISHING repeats
-// REPROCESS until no condition in S is violated by more than tau. Epochs follow until one takes nothing in: then no row
-// violates its condition by more than tau.
+// PROCESS looks at a new row, takes it in if it violates its condition, and steps on it; REPROCESS steps on the worst
+// of S and throws out rows without a coefficient that nothing would bring back. At the end of an epoch FINISHING
+// repeats REPROCESS until no condition in S is violated by more than tau. Epochs follow until one takes nothing in:
+// then no row violates its condition by more than tau.
 #pragma once
 
 #include <algorithm>

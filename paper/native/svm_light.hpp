@@ -1,4 +1,5 @@
-// SVM-Light: decomposition (Joachims 1998), run without a bias as the paper does, which removes the equality constraint.
+// SVM-Light: decomposition (Joachims 1998), run without a bias as the paper does, which removes the equality
+// constraint.
 //
 //   min_a 1/2 a'Qa - sum_i a_i,  0 <= a_i <= C = 1/(lam m),  Q_ij = y_i y_j K(x_i, x_j)
 //
@@ -107,7 +108,8 @@ class SvmLight {
     for (int sweep = 0; sweep < 10'000; ++sweep) {
       double worst = 0;
       for (size_t r = 0; r < q; ++r) {
-        const double reached = std::clamp(a[r] - slope[r] / std::max(Q[r * q + r], 1e-12), 0.0, C_), step = reached - a[r];
+        const double reached = std::clamp(a[r] - slope[r] / std::max(Q[r * q + r], 1e-12), 0.0, C_),
+                     step = reached - a[r];
         if (step == 0) continue;
         worst = std::max(worst, std::abs(step) * Q[r * q + r]);
         a[r] = reached;

@@ -30,8 +30,8 @@ function traces(figure) {
 }
 
 function draw(place, figure) {
-  const axis = (given) => ({ title: { text: given.label }, type: given.log ? "log" : "linear", exponentformat: "power", dtick: given.log ? 1 : undefined, automargin: true });
-  const layout = { margin: { l: 62, r: 10, t: 10, b: 40 }, xaxis: axis(figure.x), yaxis: axis(figure.y), legend: { orientation: "h", y: -0.2, yanchor: "top", font: { size: 11 } }, font: { family: "system-ui, sans-serif", size: 12 }, hovermode: "closest", hoverlabel: {} };
+  const axis = (given) => ({ title: { text: given.label }, type: given.log ? "log" : "linear", exponentformat: "power", automargin: true });
+  const layout = { margin: { l: 62, r: 10, t: 10, b: 40 }, xaxis: axis(figure.x), yaxis: axis(figure.y), legend: { orientation: "h", y: -0.2, yanchor: "top", font: { size: 11 } }, font: { family: "system-ui, sans-serif", size: 12 }, hovermode: "closest", hoverlabel: {}, modebar: { bgcolor: "rgba(0,0,0,0)", color: "#8a8a8a" } };
   return Plotly.newPlot(place, traces(figure), layout, { responsive: true, displaylogo: false, modeBarButtonsToRemove: ["select2d", "lasso2d"] }).then(() => Plotly.relayout(place, look())).then(() => place.setAttribute("data-drawn", "yes"));
 }
 
@@ -51,7 +51,7 @@ for (const box of document.querySelectorAll("input[data-axis]")) {
   box.addEventListener("change", () => {
     const place = box.closest("figure").querySelector(".plot");
     const axis = box.dataset.axis;
-    Plotly.relayout(place, { [`${axis}.type`]: box.checked ? "log" : "linear", [`${axis}.dtick`]: box.checked ? 1 : null, [`${axis}.autorange`]: true });
+    Plotly.relayout(place, { [`${axis}.type`]: box.checked ? "log" : "linear", [`${axis}.autorange`]: true });
   });
 }
 

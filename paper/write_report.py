@@ -1,4 +1,4 @@
-"""One self-contained HTML file from the results: `python paper/report.py [--quick]`. It opens without a network."""
+"""One self-contained HTML file from the results, for which no network is needed: `python paper/write_report.py`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ import matplotlib.pyplot as plt  # only after the choice of backend
 
 PAGE = Path(__file__).parent / "page"
 VERDICT = {True: ("held", "held"), False: ("did not hold", "not"), None: ("cannot be told", "")}
-plt.rcParams.update({"svg.fonttype": "none", "font.size": 9, "axes.grid": True, "grid.alpha": 0.25, "lines.linewidth": 1.4})
+plt.rcParams.update(
+    {"svg.fonttype": "none", "font.size": 9, "axes.grid": True, "grid.alpha": 0.25, "lines.linewidth": 1.4}
+)
 
 
 def plotly_js() -> str:
@@ -51,11 +53,15 @@ def write(folder: Path, order: list[str]) -> Path:
 
 def lead(results: list[dict[str, Any]]) -> str:
     whole = sum(result["seconds"] for result in results) / 60
-    quick = '<span class="reduced">reduced sizes: `make paper` gives the verdicts</span> ' if results[0]["quick"] else ""
+    quick = (
+        '<span class="reduced">reduced sizes: <code>make paper</code> gives the verdicts</span> '
+        if results[0]["quick"]
+        else ""
+    )
     return (
-        f"{quick}Every table and figure of section 7 of the journal paper (Shalev-Shwartz, Singer, Srebro, Cotter 2011), the "
-        "headline of the 2007 paper, and an independent study, with the papers' numbers beside ours. Times are seconds of "
-        f"one thread on the processor, loading and looking on excluded. The whole took {whole:.0f} minutes."
+        f"{quick}Every table and figure of section 7 of the journal paper (Shalev-Shwartz, Singer, Srebro, Cotter "
+        "2011), the headline of the 2007 paper, and an independent study, with the papers' numbers beside ours. Times "
+        f"are seconds of one thread on the processor, loading and looking on excluded. The whole took {whole:.0f} minutes."
     )
 
 
@@ -70,7 +76,8 @@ def summary(results: list[dict[str, Any]]) -> str:
         for finding in result["findings"]
     ]
     held = sum(finding["held"] is True for result in results for finding in result["findings"])
-    return f"<p>{held} of {len(lines)} claims held here.</p>" + grid(["claim", "here", "what shows it"], lines)
+    sizes = " at these reduced sizes, which decide nothing" if results[0]["quick"] else ""
+    return f"<p>{held} of {len(lines)} claims held here{sizes}.</p>" + grid(["claim", "here", "what shows it"], lines)
 
 
 def grid(columns: list[str], rows: list[list[str]]) -> str:
@@ -86,7 +93,8 @@ def section(n: int, result: dict[str, Any], svg: Path) -> str:
     for finding in result["findings"]:
         word, kind = VERDICT[finding["held"]]
         parts.append(
-            f'<p>{html.escape(finding["claim"])} <span class="verdict {kind}">{word}</span>: {html.escape(finding["shown"])}.</p>'
+            f'<p>{html.escape(finding["claim"])} <span class="verdict {kind}">{word}</span>: '
+            f"{html.escape(finding['shown'])}.</p>"
         )
     for table in result["tables"]:
         rows = [[html.escape(str(cell)) for cell in row] for row in table["rows"]]
@@ -99,7 +107,8 @@ def section(n: int, result: dict[str, Any], svg: Path) -> str:
     seeds = ", ".join(map(str, result["seeds"]))
     parts.append(
         f'<p class="how">Command: <code>{html.escape(result["command"])}</code>; seeds {seeds or "none"}; '
-        f"{result['seconds']:.0f} s, {html.escape(result['when'])}, commit {html.escape(str(result['machine']['commit']))}.</p></section>"
+        f"{result['seconds']:.0f} s, {html.escape(result['when'])}, "
+        f"commit {html.escape(str(result['machine']['commit']))}.</p></section>"
     )
     return "\n".join(parts)
 
@@ -110,12 +119,13 @@ def figure_html(n: int, j: int, result: dict[str, Any], figure: dict[str, Any], 
     (svg / name).write_text(drawn, encoding="utf-8")
     copy = base64.b64encode(drawn.encode()).decode()
     boxes = "".join(
-        f'<label><input type="checkbox" data-axis="{axis}axis"{" checked" if figure[axis]["log"] else ""}> log {axis}</label>'
+        f'<label><input type="checkbox" data-axis="{axis}axis"{" checked" if figure[axis]["log"] else ""}> '
+        f"log {axis}</label>"
         for axis in "xy"
     )
     return (
-        f'<figure><h3>{html.escape(figure["title"])}</h3><div class="plot" data-result="{n}" data-figure="{j}" role="img" '
-        f'aria-label="{html.escape(figure["title"])}"></div><div class="controls">{boxes}'
+        f'<figure><h3>{html.escape(figure["title"])}</h3><div class="plot" data-result="{n}" data-figure="{j}" '
+        f'role="img" aria-label="{html.escape(figure["title"])}"></div><div class="controls">{boxes}'
         f'<a download="{name}" href="data:image/svg+xml;base64,{copy}">SVG</a></div>'
         f"<figcaption>{html.escape(figure['note'])} <code>{html.escape(result['command'])}</code></figcaption></figure>"
     )
@@ -126,9 +136,13 @@ def draw_svg(figure: dict[str, Any]) -> str:
     drawing, axes = plt.subplots(figsize=(5.6, 3.6), layout="constrained")
     for curve in figure["curves"]:
         style = ":" if curve["dashed"] else "-"
-        (line,) = axes.plot(curve["x"], _numbers(curve["y"]), style, label=curve["name"], marker="o" if curve["points"] else None, ms=3)
+        (line,) = axes.plot(
+            curve["x"], _numbers(curve["y"]), style, label=curve["name"], marker="o" if curve["points"] else None, ms=3
+        )
         if curve["low"]:
-            axes.fill_between(curve["x"], _numbers(curve["low"]), _numbers(curve["high"]), color=line.get_color(), alpha=0.15, lw=0)
+            axes.fill_between(
+                curve["x"], _numbers(curve["low"]), _numbers(curve["high"]), color=line.get_color(), alpha=0.15, lw=0
+            )
     axes.set(xlabel=figure["x"]["label"], ylabel=figure["y"]["label"], title=figure["title"])
     axes.set_xscale("log" if figure["x"]["log"] else "linear")
     axes.set_yscale("log" if figure["y"]["log"] else "linear")
