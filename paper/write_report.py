@@ -61,7 +61,8 @@ def lead(results: list[dict[str, Any]]) -> str:
     return (
         f"{quick}Every table and figure of section 7 of the journal paper (Shalev-Shwartz, Singer, Srebro, Cotter "
         "2011), the headline of the 2007 paper, and an independent study, with the papers' numbers beside ours. Times "
-        f"are seconds of one thread on the processor, loading and looking on excluded. The whole took {whole:.0f} minutes."
+        "are seconds of one thread on the processor, loading and looking on excluded. The whole took "
+        f"{whole:.0f} minutes."
     )
 
 

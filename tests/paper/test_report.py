@@ -50,8 +50,8 @@ def test_the_report_says_everything_and_loads_nothing(page):
     text = page.read_text()
     own = text.replace(write_report.plotly_js(), "")
     for said in ("title of first", "a claim of a paper", "did not hold", "cannot be told", "3 &lt; 4", "seeds 0, 1",
-                 "stand-in", "python paper/second.py --quick", "a cpu", "numpy 2", "1 of 3 claims held", "reduced sizes",
-                 "781,265"):  # fmt: skip
+                 "stand-in", "python paper/second.py --quick", "a cpu", "numpy 2", "1 of 3 claims held",
+                 "reduced sizes", "781,265"):  # fmt: skip
         assert said in own, said
     assert own.index("title of first") < own.index("title of second")
     assert not re.search(r"""(src|href)=["']?(https?:)?//""", own)
