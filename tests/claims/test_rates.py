@@ -1,5 +1,5 @@
 """How many steps: like 1/epsilon, like 1/lambda, whatever the number of rows; fewer without replacement, and k times
-fewer with k rows a step (journal paper, abstract, sections 1, 3, 7.3 to 7.5; lecture notes; best of several runs, 2007).
+fewer with k rows a step (journal paper, abstract, sections 1, 3 and 7.3 to 7.5; lecture notes; best of several, 2007).
 
 Every claim stands beside something for which it does not hold. Medians over seeds, which are fixed: nothing here can
 fail by chance. Measured values are in the comments.
