@@ -1,4 +1,4 @@
-"""Fetches the real RCV1 and covertype with scikit-learn, into its own cache: some 700 MB. The other scripts find them there."""
+"""Fetches the real RCV1 and covertype with scikit-learn, into its cache (700 MB), where the other scripts look."""
 
 from __future__ import annotations
 

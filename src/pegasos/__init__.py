@@ -19,10 +19,12 @@ _HOMES = {
     "PegasosSequenceTagger": "structured.tagger",
     "PegasosStructured": "structured.estimator",
     "Auto": "solvers",
+    "LASVM": "kernel_solvers.lasvm",
     "Pegasos": "solvers",
     "SDCA": "solvers",
 }
 __all__ = [
+    "LASVM",
     "SDCA",
     "Auto",
     "KernelPegasosClassifier",
@@ -43,6 +45,7 @@ if TYPE_CHECKING:
     from .estimators.kernel_regression import KernelPegasosRegressor
     from .estimators.linear import PegasosClassifier
     from .estimators.regression import PegasosRegressor
+    from .kernel_solvers.lasvm import LASVM
     from .losses.own import Loss
     from .solvers import SDCA, Auto, Pegasos
     from .structured.estimator import PegasosStructured
