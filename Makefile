@@ -3,7 +3,7 @@ VENV ?= .venv
 PY := $(VENV)/bin/python
 PIP := $(PY) -m pip --disable-pip-version-check --quiet
 SOURCES := $(shell find cpp src -name '*.[ch]pp' -o -name '*.py') CMakeLists.txt README.md cpp/pegasos/solve.cpp.in
-CPP := $(shell find cpp -name '*.[ch]pp')
+CPP := $(shell find cpp paper -name '*.[ch]pp')
 WARN := -Wall -Wextra -Wconversion
 SANITIZE := -std=c++20 -g -O1 -ffp-contract=off -fsanitize=address,undefined -fno-sanitize-recover=all \
   -fno-omit-frame-pointer $(WARN) -pthread -Icpp
@@ -11,8 +11,7 @@ CPP_TESTS := $(wildcard cpp/tests/*_test.cpp) cpp/tests/main.cpp
 JOBS := $(shell nproc 2>/dev/null || echo 2)
 
 .PHONY: help demo examples test test-oldest campaign mutants lint style warnings format unit sanitize sanitize-threads replay fuzz compilers \
-  arm64 \
-  docs wheel bench bench-peers bench-everyday figures picture clean
+  arm64 docs wheel paper paper-quick paper-native bench bench-peers bench-everyday figures picture clean
 
 help:
 	@echo "make demo      set up, train on generated text, compare with scikit-learn, save demo.png"
@@ -28,6 +27,8 @@ help:
 	@echo "make compilers | arm64   build and run the core's tests with every compiler installed; for arm64, in an emulator"
 	@echo "make docs      the site, in build/docs/html: guide, reference, gallery; warnings are errors, links are followed"
 	@echo "make wheel     sdist and wheel into dist/, checked, installed without a compiler and tried; for 3.11, or 3.12 and newer"
+	@echo "make paper     every table and figure of the papers, with every system they compare: build/paper/full/report.html (90 minutes)"
+	@echo "make paper-quick   the same at reduced sizes: build/paper/quick/report.html (5 minutes); RESUME=1 does what is missing"
 	@echo "make figures   write the figures of README.md and benchmarks/README.md from the published results"
 	@echo "make unit | sanitize | sanitize-threads | format | bench | picture | clean"
 
@@ -39,7 +40,7 @@ examples: $(VENV)/.installed $(VENV)/.demo
 
 test: style sanitize replay unit
 
-unit: $(VENV)/.installed $(VENV)/.test
+unit: $(VENV)/.installed $(VENV)/.test paper-native
 	$(PY) -m pytest
 
 N ?= 10000
@@ -180,6 +181,20 @@ sanitize-threads: $(CPP)
 	@! build/sanitize/threads_canary race 2> build/sanitize/race.txt && grep -q 'data race' build/sanitize/race.txt
 	@echo "sanitize-threads: the canary was caught"
 
+# The papers, reproduced (paper/README.md). The systems they compare with are a module of their own, no part of the package.
+paper paper-quick: $(VENV)/.installed $(VENV)/.paper paper-native
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(PY) paper/run.py $(if $(findstring quick,$@),--quick) $(if $(RESUME),--resume)
+
+PAPER := build/paper/native
+paper-native: $(PAPER)/.built
+
+$(PAPER)/.built: $(VENV)/.base paper/CMakeLists.txt $(wildcard paper/native/*) $(wildcard cpp/pegasos/data/*.hpp)
+	$(VENV)/bin/cmake -S paper -B $(PAPER) -G Ninja -DCMAKE_CXX_COMPILER="$(lastword $(CXX))" \
+	  -DCMAKE_MAKE_PROGRAM=$(abspath $(VENV))/bin/ninja -DPython_EXECUTABLE=$(abspath $(PY)) \
+	  -Dnanobind_DIR=$$($(PY) -m nanobind --cmake_dir) $(if $(findstring ccache,$(CXX)),-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
+	$(VENV)/bin/cmake --build $(PAPER)
+	@touch $@
+
 docs: $(VENV)/.installed $(VENV)/.docs
 	$(PY) docs/site/build.py build/docs
 
@@ -207,7 +222,7 @@ $(VENV)/.base: pyproject.toml
 	$(PIP) install --group build numpy scipy scikit-learn
 	@touch $@
 
-$(VENV)/.demo $(VENV)/.test $(VENV)/.lint $(VENV)/.docs $(VENV)/.wheel: $(VENV)/.%: $(VENV)/.base
+$(VENV)/.demo $(VENV)/.test $(VENV)/.lint $(VENV)/.docs $(VENV)/.paper $(VENV)/.wheel: $(VENV)/.%: $(VENV)/.base
 	$(PIP) install --group $*
 	@touch $@
 

@@ -26,6 +26,7 @@ def homes() -> dict[Path, str]:
     pages = {page: page.name for page in ROOT.glob("docs/*.md")}
     pages |= {ROOT / "CHANGELOG.md": "CHANGELOG.md", ROOT / "CONTRIBUTING.md": "CONTRIBUTING.md"}
     pages |= {ROOT / "benchmarks/README.md": "benchmarks.md", ROOT / "benchmarks/EXPERIMENTS.md": "experiments.md"}
+    pages[ROOT / "paper/README.md"] = "reproduction.md"
     pages |= {picture: f"images/{picture.name}" for picture in ROOT.glob("docs/images/*")}
     pages |= {script: f"examples/{script.stem}.md" for script in ROOT.glob("examples/[a-z]*.py")}
     return pages

@@ -21,12 +21,14 @@ _HOMES = {
     "PegasosSequenceTagger": "structured.tagger",
     "PegasosStructured": "structured.estimator",
     "Auto": "solvers",
+    "LASVM": "kernel_solvers.lasvm",
     "Pegasos": "solvers",
     "SDCA": "solvers",
     "from_liblinear": "io.liblinear",
     "load_model": "io.models",
 }
 __all__ = [
+    "LASVM",
     "SDCA",
     "Auto",
     "KernelPegasosClassifier",
@@ -55,6 +57,7 @@ if TYPE_CHECKING:
     from .io.liblinear import from_liblinear
     from .io.models import load_model
     from .io.svmlight import read_svmlight
+    from .kernel_solvers.lasvm import LASVM
     from .losses.own import Loss
     from .solvers import SDCA, Auto, Pegasos
     from .structured.estimator import PegasosStructured

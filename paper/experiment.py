@@ -1,0 +1,193 @@
+"""What every script here shares: parts that can be resumed, progress, figures and tables as data, one JSON file."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import platform
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+sys.path.append(str(Path(__file__).parent.parent / "benchmarks"))
+from contest import machine_facts
+
+RESULTS = Path(__file__).parent.parent / "build" / "paper"
+
+
+@dataclass
+class Curve:
+    """x against y; low and high, where given, are the spread over seeds."""
+
+    name: str
+    x: Sequence[float]
+    y: Sequence[float]
+    low: Sequence[float] | None = None
+    high: Sequence[float] | None = None
+    dashed: bool = False
+    points: bool = False  # marks without a line
+
+
+@dataclass
+class Axis:
+    label: str
+    log: bool = False
+
+
+@dataclass
+class Figure:
+    title: str
+    x: Axis
+    y: Axis
+    curves: list[Curve]
+    note: str = ""
+
+
+@dataclass
+class Table:
+    title: str
+    columns: list[str]
+    rows: list[list[str]]
+    note: str = ""
+
+
+@dataclass
+class Finding:
+    """A claim of a paper in one sentence, whether it held here (None: cannot be told), and the number that shows it."""
+
+    claim: str
+    held: bool | None
+    shown: str
+
+
+@dataclass
+class Result:
+    figures: list[Figure] = field(default_factory=list)
+    tables: list[Table] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+    data: list[dict[str, Any]] = field(default_factory=list)
+    seeds: list[int] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """One script. `run(setting)` does it; seconds: what it takes, quick and in full, on a machine of two cores."""
+
+    name: str
+    title: str
+    source: str  # where in the papers
+    run: Callable[[Setting], Result]
+    seconds: tuple[float, float]
+
+
+@dataclass
+class Setting:
+    """How to run: sizes, where results go, what may be reused."""
+
+    quick: bool
+    resume: bool
+    folder: Path
+    tell: Callable[[float, str], None] = lambda share, what: None
+    _done: float = 0.0
+
+    def pick(self, quick: Any, full: Any) -> Any:
+        return quick if self.quick else full
+
+    def part(self, name: str, work: Callable[[], Any], share: float) -> Any:
+        """The result of `work`, which is plain JSON; with --resume from the last run, where that got so far."""
+        path = self.folder / f"{name}.json"
+        self.tell(self._done, name)
+        if self.resume and path.is_file():
+            found = json.loads(path.read_text())
+        else:
+            found = json.loads(json.dumps(plain(work())))
+            path.parent.mkdir(parents=True, exist_ok=True)
+            waiting = path.with_suffix(".part")
+            waiting.write_text(json.dumps(found))
+            waiting.replace(path)  # a run that is killed leaves whole files only
+        self._done += share
+        return found
+
+
+def plain(value: Any) -> Any:
+    """As JSON has it: no NumPy, no numbers that are none, six digits where more mean nothing."""
+    if isinstance(value, dict):
+        return {str(key): plain(x) for key, x in value.items()}
+    if isinstance(value, np.ndarray):
+        return plain(value.tolist())
+    if isinstance(value, list | tuple):
+        return [plain(x) for x in value]
+    if isinstance(value, np.generic):
+        return plain(value.item())
+    if isinstance(value, float):
+        return float(f"{value:.9g}") if math.isfinite(value) else None
+    return value
+
+
+def run(experiment: Experiment, setting: Setting) -> dict[str, Any]:
+    """Do it and save it; the JSON that the report is made from."""
+    path = setting.folder.parent / f"{experiment.name}.json"
+    if setting.resume and path.is_file():
+        return dict(json.loads(path.read_text()))
+    began = time.perf_counter()
+    result = experiment.run(setting)
+    found = plain(
+        {
+            "name": experiment.name,
+            "title": experiment.title,
+            "source": experiment.source,
+            "quick": setting.quick,
+            "command": f"python paper/{experiment.name}.py{' --quick' if setting.quick else ''}",
+            "seconds": time.perf_counter() - began,
+            "when": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+            "machine": machine_facts(),
+            **asdict(result),
+        }
+    )
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(found, indent=1) + "\n")
+    return found
+
+
+def setting_of(name: str, quick: bool, resume: bool, tell: Callable[[float, str], None]) -> Setting:
+    folder = RESULTS / ("quick" if quick else "full") / name
+    if not resume:
+        for old in (*folder.glob("*.json"), folder.with_suffix(".json")):
+            old.unlink(missing_ok=True)
+    return Setting(quick, resume, folder, tell)
+
+
+def arguments(description: str) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("--quick", action="store_true", help="reduced sizes: some seconds")
+    parser.add_argument("--resume", action="store_true", help="do only what the last run has not done")
+    return parser.parse_args()
+
+
+def main(experiment: Experiment) -> None:
+    """What a script does when it is run by itself."""
+    asked = arguments(experiment.title)
+    setting = setting_of(experiment.name, asked.quick, asked.resume, lambda share, what: print(f"{share:4.0%} {what}"))
+    found = run(experiment, setting)
+    print_result(found)
+
+
+def print_result(found: dict[str, Any]) -> None:
+    """Tables and findings; the curves are for the report."""
+    print(f"\n{found['title']} ({found['source']}), {found['seconds']:.0f} s on {platform.node() or 'this machine'}")
+    for table in found["tables"]:
+        widths = [
+            max(len(str(row[j])) for row in [table["columns"], *table["rows"]]) for j in range(len(table["columns"]))
+        ]
+        print(f"\n{table['title']}")
+        for row in [table["columns"], *table["rows"]]:
+            print("  ".join(str(cell).ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+    for finding in found["findings"]:
+        verdict = {True: "held", False: "DID NOT HOLD", None: "cannot be told"}[finding["held"]]
+        print(f"\n{finding['claim']}\n  {verdict}: {finding['shown']}")

@@ -1,0 +1,58 @@
+"""All experiments, then the report: `make paper`, or `python paper/run.py [--quick] [--resume]`."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import time
+from typing import Any
+
+from experiment import RESULTS, Experiment, arguments, print_result, run, setting_of
+
+ORDER = ["table1_fig4", "tables23_fig5", "fig6", "fig7", "fig8", "fig9", "study004", "rcv1_2007", "over_m", "eq19"]
+
+
+class Progress:
+    """How far the whole run is and how long it will take: the shares of time are those of an earlier run, and the
+    pace is this one's."""
+
+    def __init__(self, expected: list[float]) -> None:
+        self.expected, self.whole = expected, sum(expected)
+        self.began, self.index, self.skipped = time.perf_counter(), 0, 0.0
+
+    def tell(self, share: float, what: str) -> None:
+        done = sum(self.expected[: self.index]) + min(share, 1.0) * self.expected[self.index]
+        passed, left = time.perf_counter() - self.began, self.whole - done
+        worked = done - self.skipped
+        pace = passed / worked if worked > 0.02 * self.whole else 1.0
+        minutes = f"{left * pace / 60:.0f} min left" if left * pace >= 90 else f"{left * pace:.0f} s left"
+        print(f"[{done / self.whole:4.0%}, about {minutes}] {what}", flush=True)
+
+
+def load(names: list[str]) -> list[Experiment]:
+    return [importlib.import_module(name).EXPERIMENT for name in names]
+
+
+def main() -> None:
+    asked = arguments("Reproduce the papers: all tables and figures, and one report.")
+    experiments = load(ORDER)
+    folder = RESULTS / ("quick" if asked.quick else "full")
+    progress = Progress([one.seconds[0 if asked.quick else 1] for one in experiments])
+    for index, one in enumerate(experiments):
+        progress.index = index
+        there = asked.resume and (folder / f"{one.name}.json").is_file()
+
+        def tell(share: float, part: str, one: Experiment = one) -> None:
+            progress.tell(share, f"{one.title}: {part}")
+
+        found: dict[str, Any] = run(one, setting_of(one.name, asked.quick, asked.resume, tell))
+        if there:
+            progress.skipped += progress.expected[index]
+        print_result(found)
+    from write_report import write
+
+    sys.stdout.write(f"\n{write(folder, ORDER)}\n")
+
+
+if __name__ == "__main__":
+    main()

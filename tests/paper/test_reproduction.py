@@ -1,0 +1,139 @@
+"""What the scripts of paper/ share: the paper's epsilon, valuing, parts that are resumed, what they say."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from itertools import pairwise
+from pathlib import Path
+
+import eq19
+import experiment
+import measure
+import numpy as np
+import pytest
+import run
+import scipy.sparse as sp
+import systems
+from data import TASKS, Data, Recipe, Task, load
+
+from pegasos import KernelPegasosClassifier, datasets
+
+PAPER = Path(__file__).parents[2] / "paper"
+
+
+def trace(excess: list[float], error: list[float]) -> measure.Trace:
+    seconds = [float(n + 1) for n in range(len(excess))]
+    return {"seconds": seconds, "steps": seconds, "suboptimality": excess, "error": error}
+
+
+def test_epsilon_is_the_largest_below_which_nobody_errs_more_than_a_tenth_above_the_optimum():
+    first = trace([0.5, 0.2, 0.1, 0.01], [0.3, 0.12, 0.105, 0.1])
+    second = trace([0.4, 0.06, 0.03], [0.2, 0.115, 0.1])
+    epsilon = measure.epsilon_of([first, second], 0.1)
+    assert 0.05 < epsilon < 0.06
+    assert measure.reached(first, epsilon) == (4.0, 0.1)
+    assert measure.reached(second, epsilon) == (3.0, 0.1)
+    assert measure.reached(second, 0.01) is None
+
+
+def test_times_to_look_at_grow_by_a_ratio_and_end_where_they_should():
+    times = measure.moments(0.01, 1.0, 1.5)
+    assert times[0] == 0.01
+    assert times[-1] == 1.0
+    assert all(b / a <= 1.5 + 1e-9 for a, b in pairwise(times))
+
+
+def small(gamma: float = 0.3) -> Data:
+    X, y = datasets.make_binary(260, 5, random_state=2)
+    X = X.astype(np.float32)
+    task = Task("small", "small", 1e-2, (160, 100, None), (Recipe("generated", lambda: None),), gamma)
+    return Data(task, "generated", systems.Training(X[:160], y[:160]), X[160:], y[160:])
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_snapshots_are_valued_as_the_library_does(sparse):
+    data = small()
+    model = KernelPegasosClassifier(kernel="rbf", gamma=data.gamma, lam=data.lam, bias="none", tol=1e-4)
+    model.fit(data.train.X, data.train.y)
+    coefficients = np.zeros((data.train.m, 1))
+    coefficients[model.support_, 0] = model.dual_coef_[0]
+    shots = measure.Snapshots([0.5], [3], [9], [sp.csc_matrix(coefficients)])
+    if sparse:
+        train = systems.Training(sp.csr_matrix(data.train.X), data.train.y)
+        data = Data(data.task, data.what, train, sp.csr_matrix(data.X_test), data.y_test)
+    best = measure.Optimum(0.1, 0.0, 0.0, 0.0)
+    found = measure.value({"one": shots, "two": shots}, data, best, data.lam)
+    for line in found.values():
+        assert line["suboptimality"][0] == pytest.approx(model.objective_ - 0.1, abs=1e-7)
+        assert line["error"][0] == np.mean(model.predict(data.X_test) != data.y_test)
+        assert line["evaluations"] == [9]
+
+
+def test_a_part_is_done_once_with_resume_and_again_without(tmp_path):
+    calls = []
+
+    def work():
+        calls.append(1)
+        return {"x": np.float64(1.5), "none": float("inf")}
+
+    def setting(resume: bool) -> experiment.Setting:
+        return experiment.Setting(True, resume, tmp_path / "some")
+
+    first = setting(True).part("a", work, 0.5)
+    assert setting(True).part("a", work, 0.5) == first == {"x": 1.5, "none": None}
+    assert len(calls) == 1
+    setting(False).part("a", work, 0.5)
+    assert len(calls) == 2
+    assert [path.name for path in (tmp_path / "some").iterdir()] == ["a.json"]  # nothing half written
+
+
+def test_a_run_says_how_far_it_is(capsys):
+    progress = run.Progress([10.0, 30.0])
+    progress.index = 1
+    progress.tell(0.5, "something")
+    said = capsys.readouterr().out
+    assert "62%" in said
+    assert "left" in said
+    assert "something" in said
+
+
+def test_every_script_is_run_and_names_what_it_reproduces():
+    scripts = {path.stem for path in PAPER.glob("*.py") if "EXPERIMENT = " in path.read_text()}
+    assert scripts == set(run.ORDER)
+    experiments = run.load(run.ORDER)
+    assert [one.name for one in experiments] == run.ORDER
+    assert sum(one.seconds[1] for one in experiments) < 90 * 60
+    assert sum(one.seconds[0] for one in experiments) < 5 * 60
+
+
+def test_every_task_can_be_had_without_any_file(monkeypatch, tmp_path):
+    """The last recipe of each is generated, and says so."""
+    monkeypatch.setenv("PEGASOS_DATA", str(tmp_path))
+    for task in TASKS.values():
+        assert "generated" in task.recipes[-1].what
+        assert "not" in task.recipes[-1].what
+        assert task.recipes[-1].absent() is None
+    data = load.__wrapped__("usps", 50)
+    assert data.train.m == 50
+    assert "generated" in data.what
+
+
+def test_a_script_runs_by_itself(tmp_path, monkeypatch):
+    """One of the quickest, on generated rows; `make paper-quick` runs them all."""
+    monkeypatch.setenv("PEGASOS_DATA", str(tmp_path))
+    monkeypatch.setattr(eq19, "load", lambda key, most: load.__wrapped__(key, 60))
+    found = experiment.run(eq19.EXPERIMENT, experiment.Setting(True, False, tmp_path / "quick" / "eq19"))
+    assert json.loads((tmp_path / "quick" / "eq19.json").read_text()) == found
+    assert found["figures"]
+    assert all(len(curve["x"]) == len(curve["y"]) for figure in found["figures"] for curve in figure["curves"])
+    assert found["command"] == "python paper/eq19.py --quick"
+    assert found["machine"]["versions"]["numpy"] == np.__version__
+    assert "generated" in found["data"][0]["here"]
+
+
+def test_a_script_explains_itself():
+    said = subprocess.run([sys.executable, PAPER / "run.py", "--help"], capture_output=True, text=True, check=True)
+    assert "--resume" in said.stdout
+    assert "--quick" in said.stdout
