@@ -299,8 +299,12 @@ def test_links_and_permissions_stay_and_devices_are_written_to(tmp_path: Path) -
     assert (tmp_path / "link").is_symlink()
     assert stat.S_IMODE((tmp_path / "real").stat().st_mode) == 0o640
     assert load_model(tmp_path / "real").lam == 0.1
-    model.save("/dev/null")
-    assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
+    device = Path("/dev/null")
+    if os.geteuid() == 0:  # who could replace the real one gets one of his own
+        device = tmp_path / "null"
+        os.mknod(device, 0o666 | stat.S_IFCHR, os.makedev(1, 3))
+    model.save(device)
+    assert stat.S_ISCHR(os.stat(device).st_mode)
     with pytest.raises(OSError, match="No space left"):
         model.save("/dev/full")
 

@@ -244,8 +244,8 @@ def test_parameters_and_defaults_are_those_of_the_design() -> None:
     }
 
 
-@pytest.mark.parametrize("name", ["PegasosClassifierCV", "load_model"])
-def test_a_name_that_is_not_built_yet_is_an_attribute_error(name: str) -> None:
+@pytest.mark.parametrize("name", ["PegasosClassifer", "load_modle"])
+def test_a_name_that_does_not_exist_is_an_attribute_error(name: str) -> None:
     with pytest.raises(AttributeError, match=name):
         getattr(pegasos, name)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
@@ -10,9 +11,9 @@ from sklearn.base import BaseEstimator
 from .. import _core
 from ..problem.problem import Problem
 from ..solvers.base import Fit, Resume, Run
-from .auto import KernelAscent
+from .ascent import KernelAscent
 from .expansion import Expansion
-from .journal import Enough, Journal
+from .journal import Enough
 from .matrix import no_poll
 from .problem import KernelProblem, Point
 
@@ -64,63 +65,64 @@ class LASVM(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type hi
 
     def solve(self, problem: Problem, run: Run, start: Resume, seed: int) -> Fit:
         """Maximise the dual, from the dual variables in `start` where there are any."""
-        return KernelLASVM().solve(cast(KernelProblem, problem), run, start, seed)
+        return KernelLASVM(cast(KernelProblem, problem), run, start, seed).fit()
 
 
 class KernelLASVM(KernelAscent):
     """One fit."""
 
-    def _run(self, problem: KernelProblem, run: Run, journal: Journal, seed: int, steps: int) -> None:
+    def _run(self) -> None:
+        problem, run = self.problem, self.run
         self.S = Expansion(problem)
         self.S.start(self.point.a, self.point.scores)
         tau, epoch = max(run.tol, 1e-12), 0
-        while not self._note(journal, steps) and self.visits < run.max_epochs * problem.m:
+        while not self._note() and not self.is_spent:
             try:
-                taken = self._epoch(problem, journal, seed, epoch, tau)
+                taken = self._epoch(epoch, tau)
             except Enough:
-                if journal.error is None and not run.halt[0]:  # out of time: what was reached counts
-                    problem.matrix.poll = no_poll
-                    self.point = Point.of(problem, self._dual(problem))
+                if self.journal.error is None and not run.halt[0]:  # out of time: what was reached counts
+                    self.point = Point.of(replace(problem, matrix=problem.matrix.seen_by(no_poll)), self._dual())
                 raise
-            self.point = Point.of(problem, self._dual(problem))
+            self.point = Point.of(problem, self._dual())
             epoch += 1
             if not taken:
                 tau /= 4  # every row is right to tau, and that is not enough
             if tau < 1e-15:
-                self._note(journal, steps)
+                self._note()
                 return  # the rounding floor
 
-    def _dual(self, problem: KernelProblem) -> Any:
-        a = np.zeros(problem.matrix.m)
+    def _dual(self) -> Any:
+        a = np.zeros(self.problem.matrix.m)
         a[self.S.members] = self.S.a
         return a
 
-    def _epoch(self, problem: KernelProblem, journal: Journal, seed: int, epoch: int, tau: float) -> bool:
+    def _epoch(self, epoch: int, tau: float) -> bool:
         """Every row once, then finishing; whether any row was taken in."""
-        order = _core.picks("permutation", seed, problem.m, epoch * problem.m, problem.m, problem.weights.listed)
+        problem, m = self.problem, self.problem.m
+        order = _core.picks("permutation", self.seed, m, epoch * m, m, problem.weights.listed)
         if epoch == 0 and not len(self.S):  # a few rows of each class come first
             ends = [order[problem.y[order] == side][:_SEEDS] for side in (1.0, -1.0)]
             order = np.concatenate([*ends, np.setdiff1d(order, np.concatenate(ends), assume_unique=True)])
-            order[2 * _SEEDS :] = np.random.default_rng(seed).permutation(order[2 * _SEEDS :])
+            order[2 * _SEEDS :] = np.random.default_rng(self.seed).permutation(order[2 * _SEEDS :])
         taken = False
         for i in range(0, len(order), _ROWS):
-            taken |= self._online(problem, journal, order[i : i + _ROWS], tau)
+            taken |= self._online(order[i : i + _ROWS], tau)
         finishing = 0
         while self.S.reprocess(tau):
             finishing += 1
             if finishing % 100 == 0:
-                journal.poll()
+                self.journal.poll()
         return taken
 
-    def _online(self, problem: KernelProblem, journal: Journal, rows: Any, tau: float) -> bool:
+    def _online(self, rows: Any, tau: float) -> bool:
         """PROCESS each of some rows, REPROCESS after each."""
-        journal.poll()
-        S, taken = self.S, False
+        self.journal.poll()
+        S, matrix, taken = self.S, self.problem.matrix, False
         fresh = rows[S.place[rows] < 0]
         columns = np.concatenate([S.members, fresh])
-        where = np.full(problem.matrix.m, -1)
+        where = np.full(matrix.m, -1)
         where[columns] = np.arange(len(columns))
-        values = problem.matrix.block(fresh, columns)
+        values = matrix.block(fresh, columns)
         for n, i in enumerate(fresh):
             if S.process(int(i), values[n, where[S.members]], tau):
                 taken = True
