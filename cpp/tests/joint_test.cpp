@@ -78,6 +78,21 @@ void check_all(const L& loss) {
   check_dual(three_classes<float>(40'000, false).on_csr(0.01), loss, false, 2);  // two replicas
 }
 
+// What an answer leaves of the gradient.
+template <class Rows>
+std::vector<double> left_of(const JointSystem<Rows>& system, const Rows& rows, int64_t width,
+                            const std::vector<double>& gradient, const std::vector<double>& change) {
+  std::vector<double> left(gradient), score(static_cast<size_t>(width)), bent(score);
+  for (size_t j = 0; j < left.size(); ++j) left[j] -= 0.01 * change[j];
+  for (int64_t i = 0; i < rows.size(); ++i) {
+    kernel::dot(rows[i], width, change.data(), score.data());
+    bend(system.soft_of(i), score.data(), bent.data());
+    for (double& x : bent) x = -x;
+    kernel::axpy(rows[i], width, bent.data(), left.data());
+  }
+  return left;
+}
+
 }  // namespace
 
 TEST(multiclass_hinge_through_every_solver) { check_all(MulticlassHinge{classes, costs}); }
@@ -162,15 +177,7 @@ TEST(the_system_of_many_rows_is_solved) {
   JointSystem system(p, classes, team, watch);
   CHECK(system.build(rows, soft, ridge, 0) && system.solve(gradient, change, {}));
   CHECK(system.products() > 1 && system.products() <= 9);  // a sample, and a good one
-  std::vector<double> left(gradient), score(classes), bent(classes);
-  for (size_t j = 0; j < left.size(); ++j) left[j] -= 0.01 * change[j];
-  for (int64_t i = 0; i < m; ++i) {
-    kernel::dot(p.rows[i], classes, change.data(), score.data());
-    bend(system.soft_of(i), score.data(), bent.data());
-    for (double& x : bent) x = -x;
-    kernel::axpy(p.rows[i], classes, bent.data(), left.data());
-  }
-  for (const double x : left) CHECK(std::abs(x) < 1e-2);
+  for (const double x : left_of(system, p.rows, classes, gradient, change)) CHECK(std::abs(x) < 1e-2);
 }
 
 // By conjugate gradients, where a matrix over all classes would be too large: they end when what is left, as the ridge
@@ -191,16 +198,8 @@ TEST(a_rough_answer_is_as_good_as_asked) {
     JointSystem system(p, many, team, watch);
     CHECK(system.build(rows, soft, ridge, 1));
     CHECK(system.solve(gradient, change, {.part = 0, .absolute = absolute}));
-    std::vector<double> left(gradient), score(many), bent(many);
-    for (size_t j = 0; j < left.size(); ++j) left[j] -= 0.01 * change[j];
-    for (int64_t i = 0; i < m; ++i) {
-      kernel::dot(p.rows[i], many, change.data(), score.data());
-      bend(system.soft_of(i), score.data(), bent.data());
-      for (double& x : bent) x = -x;
-      kernel::axpy(p.rows[i], many, bent.data(), left.data());
-    }
     double square = 0;
-    for (const double x : left) square += x * x / 0.01;
+    for (const double x : left_of(system, p.rows, many, gradient, change)) square += x * x / 0.01;
     CHECK(square <= 1.01 * absolute);
   }
 }

@@ -4,8 +4,6 @@
 
 #include <chrono>
 #include <cstring>
-#include <mutex>
-#include <set>
 
 #include "check.hpp"
 #include "dual_data.hpp"
@@ -289,29 +287,4 @@ TEST(the_first_bad_row_is_told_for_any_number_of_threads) {
     }
     CHECK(said.find("row 70000, column 4") != std::string::npos);
   }
-}
-
-TEST(no_more_threads_are_started_than_there_are_pieces) {
-  Team team(1000);
-  CHECK(team.size() == 1000 && team.started() == 0);
-  team.each(1, [](int64_t) {});
-  CHECK(team.started() == 0);
-  team.each(5, [](int64_t) {});
-  CHECK(team.started() <= 4);
-  team.each(3, [](int64_t) {});
-  CHECK(team.started() <= 4);
-}
-
-TEST(as_many_threads_work_as_there_are_pieces) {
-  Team team(9);
-  std::set<std::thread::id> who;
-  std::mutex mutex;
-  std::atomic<int> begun = 0;
-  team.each(9, [&](int64_t) {
-    ++begun;
-    while (begun < 9) std::this_thread::yield();  // nobody takes a second piece
-    const std::lock_guard lock(mutex);
-    who.insert(std::this_thread::get_id());
-  });
-  CHECK(who.size() == 9);
 }

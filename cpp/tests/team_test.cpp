@@ -2,8 +2,11 @@
 #include "pegasos/run/team.hpp"
 
 #include <atomic>
+#include <mutex>
 #include <new>
+#include <set>
 #include <string>
+#include <thread>
 
 #include "check.hpp"
 
@@ -107,4 +110,29 @@ TEST(an_error_of_who_looks_meanwhile_comes_out_too) {
   }
   CHECK(said == "meanwhile");
   CHECK(both.ended == 2);
+}
+
+TEST(no_more_threads_are_started_than_there_are_pieces) {
+  Team team(1000);
+  CHECK(team.size() == 1000 && team.started() == 0);
+  team.each(1, [](int64_t) {});
+  CHECK(team.started() == 0);
+  team.each(5, [](int64_t) {});
+  CHECK(team.started() <= 4);
+  team.each(3, [](int64_t) {});
+  CHECK(team.started() <= 4);
+}
+
+TEST(as_many_threads_work_as_there_are_pieces) {
+  Team team(9);
+  std::set<std::thread::id> who;
+  std::mutex mutex;
+  std::atomic<int> begun = 0;
+  team.each(9, [&](int64_t) {
+    ++begun;
+    while (begun < 9) std::this_thread::yield();  // nobody takes a second piece
+    const std::lock_guard lock(mutex);
+    who.insert(std::this_thread::get_id());
+  });
+  CHECK(who.size() == 9);
 }

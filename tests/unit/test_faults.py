@@ -19,7 +19,6 @@ from pegasos import (
     PegasosClassifier,
     datasets,
 )
-from pegasos.helpers import Shared
 from pegasos.losses.joint import MULTICLASS_HINGE, good_joint_constant
 
 
@@ -245,34 +244,6 @@ def test_threads_that_cannot_start_are_done_without(megabytes):
     )
     assert ran.returncode == 0, ran.stderr[-2000:]
     assert ran.stdout.strip() in ("same", "no memory")
-
-
-def test_work_is_done_without_helpers_and_errors_come_from_anywhere(monkeypatch):
-    def refuse(*args):
-        raise RuntimeError("can't start new thread")
-
-    seen = []
-    monkeypatch.setattr("_thread.start_new_thread", lambda work, args: None)  # starts, and never runs
-    Shared(5, lambda i, look: seen.append(i)).run(3, lambda: None, lambda: None)
-    monkeypatch.setattr("_thread.start_new_thread", refuse)
-    Shared(5, lambda i, look: seen.append(i)).run(3, lambda: None, lambda: None)
-    assert seen == [0, 1, 2, 3, 4] * 2
-    monkeypatch.undo()
-    here, cancelled = threading.get_ident(), []
-
-    def work(i, look):
-        if threading.get_ident() != here:
-            raise KeyError("there")
-        while True:
-            look()
-            threading.Event().wait(0.001)
-            if cancelled or shared._failures:
-                return
-
-    shared = Shared(4, work)
-    with pytest.raises(KeyError, match="there"):
-        shared.run(1, lambda: None, lambda: cancelled.append(True))
-    assert cancelled
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="forks")
