@@ -12,6 +12,7 @@
 
 using namespace nb::literals;
 
+void bind_io(nb::module_& m);
 void bind_kernel(nb::module_& m);
 void bind_linear(nb::module_& m);
 void bind_solvers(nb::module_& m);
@@ -82,6 +83,7 @@ NB_MODULE(_core, m) {
       });
   m.def("encode", &encode, "items"_a.noconvert());
   m.def("relabel", &relabel, "codes"_a.noconvert(), "number"_a.noconvert());
+  bind_io(m);
   bind_kernel(m);
   bind_linear(m);
   bind_solvers(m);

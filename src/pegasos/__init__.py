@@ -16,6 +16,8 @@ _HOMES = {
     "PegasosClassifier": "estimators.linear",
     "PegasosRegressor": "estimators.regression",
     "Loss": "losses.own",
+    "read_data": "io.data",
+    "read_svmlight": "io.svmlight",
     "PegasosSequenceTagger": "structured.tagger",
     "PegasosStructured": "structured.estimator",
     "Auto": "solvers",
@@ -35,6 +37,8 @@ __all__ = [
     "PegasosStructured",
     "datasets",
     "metrics",
+    "read_data",
+    "read_svmlight",
 ]
 
 if TYPE_CHECKING:
@@ -43,6 +47,8 @@ if TYPE_CHECKING:
     from .estimators.kernel_regression import KernelPegasosRegressor
     from .estimators.linear import PegasosClassifier
     from .estimators.regression import PegasosRegressor
+    from .io.data import read_data
+    from .io.svmlight import read_svmlight
     from .losses.own import Loss
     from .solvers import SDCA, Auto, Pegasos
     from .structured.estimator import PegasosStructured

@@ -1,0 +1,116 @@
+"""CSV and Parquet, by way of pyarrow."""
+
+from __future__ import annotations
+
+import csv
+from typing import Any, BinaryIO, cast
+
+import numpy as np
+
+from .columns import find_column
+from .streams import BLOCK, Begun, decompressed, name_of, opened, reading
+
+
+def read_table(
+    source: Any, kind: str, target: str | int | None, dtype: np.dtype[Any], n_jobs: int | None
+) -> tuple[Any, Any, list[str] | None]:
+    """X, y and the names of the columns of X. n_jobs: more than one leaves the number of threads to pyarrow."""
+    try:
+        import pyarrow as pa
+    except ImportError:
+        raise ImportError("CSV and Parquet files need pyarrow: pip install pegasos[tables].") from None
+    name, threads = name_of(source), n_jobs not in (None, 1)
+    with opened(source) as (file, compressed):
+        try:
+            if kind == "csv":
+                table, named = _read_csv(file, compressed, name, threads)
+            else:
+                import pyarrow.parquet as pq
+
+                if not file.seekable():
+                    raise ValueError("it cannot come through a pipe")
+                table, named = pq.read_table(file, use_threads=threads), True
+        except (pa.ArrowException, ValueError) as error:
+            said = str(error) if str(error).startswith(name) else f"{name}: {error}"
+            raise ValueError(said) from error
+    names = [str(each) for each in table.column_names]
+    wanted = None if target is None else find_column(target, names, len(names), name)
+    kept = [i for i in range(len(names)) if i != wanted]
+    X = np.empty((table.num_rows, len(kept)), dtype)
+    for at, i in enumerate(kept):
+        X[:, at] = _numbers(table.column(i), names[i], name)
+    y = None if wanted is None else _labels(table.column(wanted), names[wanted], name)
+    return X, y, [names[i] for i in kept] if named else None
+
+
+def _read_csv(file: BinaryIO, compressed: str | None, name: str, threads: bool) -> tuple[Any, bool]:
+    """The table, and whether its columns have names."""
+    import pyarrow.csv as arrow
+
+    plain = decompressed(file, compressed)
+    first = reading(lambda: plain.read(BLOCK), name, compressed)
+    if not first:
+        raise ValueError("the file is empty")
+    header = _has_header(first)
+    options = arrow.ReadOptions(use_threads=threads, autogenerate_column_names=not header)
+    return arrow.read_csv(_Whole(Begun(first, plain), name, compressed), read_options=options), header
+
+
+class _Whole:
+    """What pyarrow asks of a file: to be read, and closed by nobody."""
+
+    closed = False
+
+    def __init__(self, file: Begun, name: str, compressed: str | None) -> None:
+        self._file, self._name, self._compressed = file, name, compressed
+
+    def read(self, size: int | None = -1) -> bytes:
+        wanted = -1 if size is None else size
+        return reading(lambda: self._file.read(wanted), self._name, self._compressed)
+
+    def readable(self) -> bool:
+        return True
+
+    def close(self) -> None:
+        pass
+
+
+def _has_header(first: bytes) -> bool:
+    """Whether a cell of the first line is no number."""
+    line = first.removeprefix(b"\xef\xbb\xbf").split(b"\n", 1)[0].decode("utf-8", "replace")
+    try:
+        for cell in next(csv.reader([line]), []):
+            float(cell or "nan")
+    except ValueError:
+        return True
+    return False
+
+
+def _numbers(column: Any, called: str, name: str) -> Any:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    kind = column.type
+    if pa.types.is_boolean(kind):
+        column = column.cast(pa.uint8())
+    elif pa.types.is_null(kind):
+        return np.nan
+    elif not (pa.types.is_integer(kind) or pa.types.is_floating(kind)):
+        found = pc.index(pc.is_valid(column), True).as_py()
+        raise ValueError(
+            f"{name}: column {called!r} holds no numbers but {kind}, {column[found].as_py()!r} in row {found} "
+            "(from 0). Encode it as numbers, drop it, or name it as the target."
+        )
+    return column.to_numpy()  # NaN where there is nothing
+
+
+def _labels(column: Any, called: str, name: str) -> Any:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if column.null_count:
+        missing = pc.index(pc.is_null(column), True).as_py()
+        raise ValueError(f"{name}: the target {called!r} is missing in row {missing} (from 0).")
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    return cast(Any, column.to_numpy())
