@@ -10,7 +10,8 @@ SANITIZE := -std=c++20 -g -O1 -ffp-contract=off -fsanitize=address,undefined -fn
 CPP_TESTS := $(wildcard cpp/tests/*_test.cpp) cpp/tests/main.cpp
 JOBS := $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: help demo examples test test-oldest campaign mutants lint style warnings format unit sanitize sanitize-threads compilers arm64 \
+.PHONY: help demo examples test test-oldest campaign mutants lint style warnings format unit sanitize sanitize-threads replay fuzz compilers \
+  arm64 \
   docs wheel bench bench-peers bench-everyday figures picture clean
 
 help:
@@ -22,6 +23,7 @@ help:
 	@echo "make mutants   wrong formulas in the core, one at a time: does the suite notice? (hours)"
 	@echo "make bench-peers   install the peers, measure against them (about 25 minutes)"
 	@echo "make bench-everyday   a course of ordinary inputs against scikit-learn (about 20 minutes)"
+	@echo "make fuzz SECONDS=900   libFuzzer with sanitizers on every reader of files, so many seconds each (needs clang)"
 	@echo "make lint      style and types, and the module and the core's tests compiled with every warning an error"
 	@echo "make compilers | arm64   build and run the core's tests with every compiler installed; for arm64, in an emulator"
 	@echo "make docs      the site, in build/docs/html: guide, reference, gallery; warnings are errors, links are followed"
@@ -35,7 +37,7 @@ demo: $(VENV)/.installed $(VENV)/.demo
 examples: $(VENV)/.installed $(VENV)/.demo
 	@for script in examples/plot_*.py; do $(PY) $$script || exit 1; done
 
-test: style sanitize unit
+test: style sanitize replay unit
 
 unit: $(VENV)/.installed $(VENV)/.test
 	$(PY) -m pytest
@@ -144,6 +146,27 @@ build/sanitize/%.o: cpp/tests/%.cpp $(CPP)
 build/sanitize/canary: cpp/tests/canary.cpp
 	@mkdir -p $(@D)
 	$(CXX) $(SANITIZE) $< -o $@
+
+# What was found, and what is worth trying again: each target of cpp/fuzz on its corpus, with g++'s sanitizers.
+FUZZ := $(patsubst cpp/fuzz/%.cpp,%,$(filter-out cpp/fuzz/replay.cpp,$(wildcard cpp/fuzz/*.cpp)))
+replay: $(FUZZ:%=build/sanitize/replay_%)
+	@for target in $(FUZZ); do echo "replay $$target"; build/sanitize/replay_$$target cpp/fuzz/corpus/$$target || exit 1; done
+
+build/sanitize/replay_%: cpp/fuzz/%.cpp cpp/fuzz/replay.cpp $(CPP)
+	@mkdir -p $(@D)
+	$(CXX) $(SANITIZE) $< cpp/fuzz/replay.cpp -o $@
+
+# New inputs go to build/fuzz, and one that fails, by the name of crash-...
+SECONDS ?= 900
+CLANG ?= clang++
+fuzz: $(FUZZ:%=build/fuzz/%)
+	@for target in $(FUZZ); do mkdir -p build/fuzz/found_$$target; \
+	  build/fuzz/$$target -max_total_time=$(SECONDS) -max_len=4096 -timeout=10 -print_final_stats=1 -artifact_prefix=build/fuzz/ \
+	    build/fuzz/found_$$target cpp/fuzz/corpus/$$target || exit 1; done
+
+build/fuzz/%: cpp/fuzz/%.cpp $(CPP)
+	@mkdir -p $(@D)
+	$(CLANG) $(filter-out -fsanitize=%,$(SANITIZE)) -O2 -fsanitize=fuzzer,address,undefined $< -o $@
 
 # The same under ThreadSanitizer, which takes a minute and is no part of `make test`. __SANITIZE_ADDRESS__ leaves out the
 # clones of the dense loops, which are chosen before main, when ThreadSanitizer is not there yet.

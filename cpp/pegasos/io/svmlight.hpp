@@ -51,6 +51,7 @@ class SvmlightReader {
   Growing<double> labels;
   int32_t smallest = std::numeric_limits<int32_t>::max(), largest = -1;  // of the columns
   std::vector<std::string> bad;                                          // what is wrong with the lines left out
+  int64_t piece = 1 << 17;                                               // bytes that one thread takes at a time
 
   // The text begins at this byte of the file, in the middle of a line that belongs to others.
   void begin_at(int64_t offset) {
@@ -181,11 +182,10 @@ class SvmlightReader {
   }
 
   // Pieces of about as many bytes, whatever the number of threads.
-  static std::vector<Piece> cut(const char* begin, const char* end) {
-    constexpr int64_t size = 1 << 17;
+  std::vector<Piece> cut(const char* begin, const char* end) const {
     std::vector<Piece> pieces;
     while (begin < end) {
-      const char* to = begin + std::min<int64_t>(size, end - begin) - 1;
+      const char* to = begin + std::min<int64_t>(piece, end - begin) - 1;
       to = static_cast<const char*>(std::memchr(to, '\n', size_t(end - to))) + 1;
       pieces.push_back({begin, to});
       begin = to;
