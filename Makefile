@@ -113,6 +113,7 @@ bench: $(VENV)/.installed $(VENV)/.demo
 	$(PY) benchmarks/linear.py
 	$(PY) benchmarks/kernels.py
 	$(PY) benchmarks/sequences.py
+	$(PY) benchmarks/readers.py
 
 # The peers are nobody's dependency: where one of them cannot be installed, its contests are skipped and say so.
 bench-peers: $(VENV)/.peers bench

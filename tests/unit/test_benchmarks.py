@@ -26,6 +26,26 @@ def test_the_contests_of_pegasos_run(tmp_path: Path) -> None:
     assert {line["contest"].split(",")[0] for line in found["findings"]} == {"epoch", "validation", "memory of a fit"}
 
 
+def test_the_contests_of_readers_run(tmp_path: Path) -> None:
+    script = [
+        sys.executable,
+        ROOT / "benchmarks" / "readers.py",
+        "--quick",
+        "--rounds",
+        "1",
+        "--save",
+        tmp_path / "found",
+    ]
+    done = subprocess.run(script, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    found = json.loads((tmp_path / "found.json").read_text())["findings"]
+    assert {line["contest"] for line in found} == {
+        "read svmlight",
+        "read svmlight, gzip",
+        "memory to read svmlight",
+    }
+
+
 def everyday(*asked: str) -> str:
     script = [sys.executable, ROOT / "benchmarks" / "everyday.py", *asked]
     done = subprocess.run(script, capture_output=True, text=True, check=False)
