@@ -16,7 +16,7 @@ _HOMES = {
     "PegasosClassifier": "estimators.linear",
     "PegasosRegressor": "estimators.regression",
     "Loss": "losses.own",
-    "read_data": "io.data",
+    "read_data": "io.read",
     "read_svmlight": "io.svmlight",
     "PegasosSequenceTagger": "structured.tagger",
     "PegasosStructured": "structured.estimator",
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from .estimators.kernel_regression import KernelPegasosRegressor
     from .estimators.linear import PegasosClassifier
     from .estimators.regression import PegasosRegressor
-    from .io.data import read_data
+    from .io.read import read_data
     from .io.svmlight import read_svmlight
     from .losses.own import Loss
     from .solvers import SDCA, Auto, Pegasos
