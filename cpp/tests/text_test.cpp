@@ -72,6 +72,19 @@ TEST(of_bad_lines_in_several_pieces_the_first_is_told) {
   CHECK(said == "text:501:1: expected a label, which is a number, found 'x'.");
 }
 
+TEST(a_line_without_an_end_is_refused_before_it_fills_the_memory) {
+  SvmlightReader<double> reader("text", {}, 0, 1);
+  reader.longest_line = 100;
+  reader.feed("1 1:2\n" + std::string(99, '1'));
+  std::string said;
+  try {
+    reader.feed("11");
+  } catch (const BadText& error) {
+    said = error.what();
+  }
+  CHECK(said == "text:2:1: this line has more than 100 bytes. Is the file a text?");
+}
+
 TEST(a_file_that_cannot_be_read_is_the_systems_error) {
   SvmlightReader<double> reader("text", {}, 0, 2);
   bool refused = false;

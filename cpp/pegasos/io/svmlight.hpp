@@ -51,6 +51,7 @@ class SvmlightReader {
   Growing<double> labels;
   int32_t smallest = std::numeric_limits<int32_t>::max(), largest = -1;  // of the columns
   std::vector<std::string> bad;                                          // what is wrong with the lines left out
+  size_t longest_line = 1 << 30;                                         // bytes; beyond them it is no text
   int64_t piece = 1 << 17;                                               // bytes that one thread takes at a time
 
   // The text begins at this byte of the file, in the middle of a line that belongs to others.
@@ -126,6 +127,9 @@ class SvmlightReader {
     const std::string_view fresh(text + before, n);
     const size_t last = fresh.rfind('\n');
     if (last != fresh.npos) lines(before + last + 1);
+    if (text_.size() > longest_line)
+      throw BadText(name_ + ":" + std::to_string(lines_ + 1) + ":1: this line has more than " +
+                    std::to_string(longest_line) + " bytes. Is the file a text?");
   }
 
   // The first n bytes are whole lines.

@@ -13,6 +13,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from ..io.svmlight import Text, read_text
+
 Labels: TypeAlias = NDArray[np.int8]
 Dense: TypeAlias = NDArray[np.float32]
 Sparse: TypeAlias = "sp.csr_matrix[np.float32]"
@@ -71,21 +73,6 @@ def _paths(name: str) -> list[Path]:
     if sentence := missing(name):
         raise FileNotFoundError(sentence)
     return [data_folder() / file for file in _FILES[name]]
-
-
-def _read_svmlight(path: Path, n_features: int) -> tuple[list[str], Sparse]:
-    """Read ``labels index:value ...`` lines, indices from 1. Labels stay text: they may be lists such as ``3,17``."""
-    with lzma.open(path, "rt", encoding="ascii") as file:
-        halves = [line.partition(" ") for line in file]
-    lengths = [pairs.count(":") for _, _, pairs in halves]
-    numbers = np.fromstring(" ".join(pairs for _, _, pairs in halves).replace(":", " "), sep=" ")
-    if numbers.size != 2 * sum(lengths):
-        raise ValueError(f"{path} is not an svmlight file: {numbers.size} numbers in {sum(lengths)} index:value pairs.")
-    indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
-    arrays = numbers[1::2].astype(np.float32), numbers[0::2].astype(np.int32) - 1, indptr
-    X = sp.csr_matrix(arrays, shape=(len(lengths), n_features))
-    X.sum_duplicates()
-    return [label.strip() for label, _, _ in halves], X
 
 
 def _read_idx(path: Path) -> NDArray[np.uint8]:
@@ -272,8 +259,12 @@ def load_california_housing() -> tuple[NDArray[np.float64], NDArray[np.float64]]
 
 
 def _binary_split(name: str, n_features: int) -> tuple[Sparse, Labels, Sparse, Labels]:
-    (train, X_train), (test, X_test) = (_read_svmlight(path, n_features) for path in _paths(name))
-    return X_train, np.array(train, np.float64).astype(np.int8), X_test, np.array(test, np.float64).astype(np.int8)
+    train, test = (_read_svmlight(path, n_features) for path in _paths(name))
+    return train.X, train.y.astype(np.int8), test.X, test.y.astype(np.int8)
+
+
+def _read_svmlight(path: Path, n_features: int, multilabel: bool = False) -> Text:
+    return read_text(path, n_features=n_features, dtype=np.float32, zero_based=False, multilabel=multilabel)
 
 
 def _weighted_split(name: str, target: str) -> tuple[Sparse, Labels, Sparse, Labels]:
@@ -288,11 +279,11 @@ def _weighted_split(name: str, target: str) -> tuple[Sparse, Labels, Sparse, Lab
 
 
 def _topic_rows(path: Path) -> tuple[Sparse, NDArray[np.bool_]]:
-    lists, X = _read_svmlight(path, 8101)
-    Y = np.zeros((len(lists), 91), np.bool_)  # label 90, in a column of its own that is cut off, stands for no topic
-    for row, numbers in zip(Y, lists, strict=True):
-        row[[int(number) for number in numbers.split(",")]] = True
-    return X, Y[:, :90]
+    text = _read_svmlight(path, 8101, multilabel=True)
+    Y = np.zeros((len(text.y), 91), np.bool_)  # label 90, in a column of its own that is cut off, stands for no topic
+    for row, numbers in zip(Y, text.y, strict=True):
+        row[[int(number) for number in numbers]] = True
+    return text.X, Y[:, :90]
 
 
 def _sentences(path: Path) -> list[Sentence]:

@@ -6,6 +6,7 @@ import os
 import stat
 import warnings
 from dataclasses import dataclass
+from io import BufferedReader
 from typing import Any, BinaryIO, Literal
 
 import numpy as np
@@ -172,7 +173,7 @@ def _check(n_features: int | None, zero_based: ZeroBased, offset: int, skip_bad:
 
 def _is_regular(file: BinaryIO) -> bool:
     """Whether native code may read the file by its number, at any place: it then does so with all threads."""
-    return getattr(file, "closed", True) is False and stat.S_ISREG(os.fstat(file.fileno()).st_mode)
+    return isinstance(file, BufferedReader) and stat.S_ISREG(os.fstat(file.fileno()).st_mode)
 
 
 def _read_regular(reader: Any, file: BinaryIO, offset: int) -> None:
