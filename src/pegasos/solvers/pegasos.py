@@ -170,10 +170,15 @@ class Pegasos(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type 
     def solve(self, problem: Problem, run: Run, start: Resume, seed: int) -> Fit:
         """Minimise; `start.steps` steps have been taken already."""
         if problem.bias == "search" and not run.one_pass:
-            zero = Resume(np.zeros(problem.dim))
-            at_bias = lambda run, b: self._run(problem, run, zero, seed, b)  # noqa: E731  # used once, below
-            return search_bias(at_bias, problem, run, self.T, start.steps)
+
+            def at(run: Run, b: float, steps: int, left: Resume) -> Fit:
+                return self._with(T=steps)._run(problem, run, left, seed, b)
+
+            return search_bias(at, problem, run, self.T, self.k, start.steps)
         return self._run(problem, run, start, seed, None)
+
+    def _with(self, **params: Any) -> Pegasos:
+        return Pegasos(**{**self.get_params(deep=False), **params})
 
     def _run(self, problem: Problem, run: Run, start: Resume, seed: int, b: float | None) -> Fit:
         late = late_of(self, problem, run, start)
