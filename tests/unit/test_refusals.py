@@ -43,7 +43,7 @@ UNKNOWN_IN_PEGASOS: dict[str, list[Any]] = {
     "T": [0, -1, 1.5, "x"],
 }
 UNKNOWN_IN_SDCA: dict[str, list[Any]] = {
-    "sampling": ["iid", "subsets", "fixed", "", None],
+    "sampling": ["subsets", "fixed", "", None],
     "shrinking": ["yes", 1, None],
 }
 

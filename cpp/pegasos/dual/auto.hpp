@@ -38,7 +38,8 @@ class DualSolver {
         watch_(watch),
         bias_(problem, loss, state.w),
         u_(state.w.size()),
-        ascent_(inner_, loss, state.a, u_, team, options.replicas),
+        // Independent draws may hand the same row to two replicas.
+        ascent_(inner_, loss, state.a, u_, team, options.sampling == Sampling::iid ? 1 : options.replicas),
         descent_(inner_, loss, bias_penalty(), team, watch, meter_),
         proofs_(problem, loss, options.tol, state, team, watch, meter_),
         second_order_(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -15,6 +17,7 @@ from .journal import Journal
 from .problem import KernelProblem
 
 _ROWS = 256  # of a block, whose kernel rows are computed together
+_MISSED = 25  # epochs of independent draws: a row that is in none of them is one in e^25
 
 
 class KernelSDCA(KernelAscent):
@@ -26,15 +29,16 @@ class KernelSDCA(KernelAscent):
         self.sampling, self.shrinking = sampling, shrinking
 
     def _run(self, problem: KernelProblem, run: Run, journal: Journal, seed: int, steps: int) -> None:
-        epoch, slack = 0, np.inf
+        epoch, slack, still = 0, np.inf, 0
+        enough = _MISSED if self.sampling == "iid" else 1  # epochs in which every row has been visited
         while not self._note(journal, steps) and self.visits < run.max_epochs * problem.m:
             order = self._order(problem, seed, epoch, slack)
             before = self.point.a
-            for i in range(0, len(order), _ROWS):
-                if self.visits >= run.max_epochs * problem.m:
-                    break
-                self._visit(problem, journal, order[i : i + _ROWS])
-            if len(order) == problem.m and np.array_equal(before, self.point.a):
+            most = math.ceil(run.max_epochs * problem.m - self.visits) if np.isfinite(run.max_epochs) else len(order)
+            for block in _blocks(order[:most]):
+                self._visit(problem, journal, block)
+            still = still + 1 if len(order) == problem.m and np.array_equal(before, self.point.a) else 0
+            if still == enough:
                 self._note(journal, steps)
                 return  # the rounding floor
             slack = self._slack(problem) if self.shrinking and epoch % 5 else np.inf
@@ -64,3 +68,15 @@ class KernelSDCA(KernelAscent):
         change = block.reached() - self.point.a[rows]
         moved = np.flatnonzero(change)
         self.point = self.point.moved(rows[moved], change[moved], block.b)
+
+
+def _blocks(order: Index) -> Iterator[Index]:
+    """The order in pieces without a row that comes twice: the second visit must see what the first has changed."""
+    first, seen = 0, set[int]()
+    for i, row in enumerate(order.tolist()):
+        if row in seen or i - first == _ROWS:
+            yield order[first:i]
+            first, seen = i, set()
+        seen.add(row)
+    if first < len(order):
+        yield order[first:]
