@@ -39,6 +39,7 @@ UNKNOWN_IN_PEGASOS: dict[str, list[Any]] = {
     "attempts": [0, -1, 1.5, "x", None],
     "tail": [0, -0.5, 1.0001, NAN, "half", None],
     "advance": ["never", "", None, True],
+    "certify": [1, "no", None],
     "k": [0, -1, 1.5, "x", None],
     "T": [0, -1, 1.5, "x"],
 }
@@ -236,11 +237,11 @@ def test_parameters_and_defaults_are_those_of_the_design() -> None:
     parameters = inspect.signature(PegasosClassifier).parameters
     assert {name: p.default for name, p in parameters.items()} == expected
     in_pegasos = ["k", "T", "sampling", "step", "p", "projection", "start", "output", "attempts", "tail", "advance"]
-    assert list(inspect.signature(Pegasos).parameters) == in_pegasos
+    assert list(inspect.signature(Pegasos).parameters) == [*in_pegasos, "certify"]
     defaults = Pegasos().get_params()
     assert defaults == {
         **{"k": 1, "T": None, "sampling": "blocks", "step": "pegasos", "p": None, "projection": False},
-        **{"start": "zero", "output": "last", "attempts": 3, "tail": 0.5, "advance": "always"},
+        **{"start": "zero", "output": "last", "attempts": 3, "tail": 0.5, "advance": "always", "certify": True},
     }
 
 

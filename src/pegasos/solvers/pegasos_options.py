@@ -33,7 +33,10 @@ def native_options(solver: Pegasos, problem: Problem, run: Run, start: Resume, s
     o.from_start = t == 0 and not (isinstance(solver.start, str) and solver.start == "zero")
     o.set_sampling(solver.sampling)
     o.steps = min(t + int(steps), _MOST_STEPS)
-    o.tol, o.to_the_end, o.one_pass = run.tol * problem.at_zero, solver.T is not None, run.one_pass
+    o.certify = bool(solver.certify) or run.one_pass
+    o.to_the_end, o.one_pass = solver.T is not None, run.one_pass
+    if o.certify:
+        o.tol = run.tol * problem.at_zero
     if not problem.loss.has_native_twin:
         o.known = problem.zero_value  # a wrong conjugate must not prove more than that
         o.to_the_end = o.to_the_end or problem.loss.conjugate is None  # nothing is proven on the way
