@@ -65,6 +65,19 @@ def test_native_equals_reference(k, sampling, bias, weights):
     close(model.n_iter_, T * k / (M if s is None else np.count_nonzero(s)))
 
 
+@pytest.mark.parametrize("projection", [False, True])
+@pytest.mark.parametrize("k", [1, 4])
+def test_fig_1_and_fig_2_to_the_letter(k, projection):
+    """`Pegasos.paper`: w_1 = 0, k different rows drawn at random for each step, steps of 1/(lam t), the last w."""
+    X, y = make_problem(M, 6)
+    model = PegasosClassifier(lam=LAM, bias="none", solver=Pegasos.paper(k, 200, projection), random_state=5).fit(X, y)
+    picks = picks_reference("iid" if k == 1 else "subsets", seed_of(5), M, 0, 200 * k, None, k)
+    assert all(len(set(A)) == k for A in picks.reshape(200, k))
+    radius = 1 / np.sqrt(LAM) if projection else np.inf
+    close(weights_of(model), pegasos_reference(X, y, LAM, 200, picks, k, HINGE.slope, radius=radius)[-1])
+    assert model.n_steps_ == 200
+
+
 @pytest.mark.parametrize("kind", DATA)
 @pytest.mark.parametrize("sampling", SAMPLINGS)
 def test_every_kind_of_rows_gives_the_reference(kind, sampling):

@@ -81,7 +81,13 @@ class Pegasos(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type 
     References
     ----------
     S. Shalev-Shwartz, Y. Singer, N. Srebro, A. Cotter, "Pegasos: primal estimated sub-gradient solver for SVM",
-    Mathematical Programming 127, 2011.
+    Mathematical Programming 127, 2011; by the first three, ICML 2007.
+
+    J. Kivinen, A. J. Smola, R. C. Williamson, "Online learning with kernels", IEEE Transactions on Signal Processing
+    52, 2004, for step="norma".
+
+    T. Zhang, "Solving large scale linear prediction problems using stochastic gradient descent algorithms", ICML 2004,
+    for constant steps.
     """
 
     _rules: ClassVar[dict[str, Rule]] = {
@@ -128,6 +134,35 @@ class Pegasos(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type 
         self.certify = certify
 
     depends_on_seed = True  # for more than the last bits
+
+    @classmethod
+    def paper(cls, k: int, T: int, projection: bool = False) -> Pegasos:
+        """The algorithm of the journal paper, to the letter: Fig. 1 for k = 1, Fig. 2 for larger k.
+
+        T steps of 1/(lam t) from w_1 = 0, each on k different rows drawn at random, all sets of k alike; the last w is
+        the answer. What is minimised is the model's affair: the paper's figures are about the hinge and `bias="none"`;
+        in a kernel model this is Fig. 3. Where the theorems want picks with repetition, set `sampling="iid"`, which for
+        k = 1 is the same.
+
+        What the defaults of `Pegasos` change: `sampling="blocks"` visits every row once an epoch, and steps go on until
+        `gap_ <= tol * f(0)` is proven. Those of the linear models: `bias="regularized"` appends a constant feature to
+        every row (section 6), and `solver="auto"` is another method. All fits end with a certificate, which the paper
+        does not have: `certify=False` leaves it out.
+
+        Parameters
+        ----------
+        k : int
+            Rows per step.
+        T : int
+            Steps.
+        projection : bool, default=False
+            The line that the figures call optional; it is none in the conference paper.
+
+        Returns
+        -------
+        solver : Pegasos
+        """
+        return cls(k=k, T=T, sampling="iid" if k == 1 else "subsets", projection=projection)
 
     @property
     def fixed_steps(self) -> bool:
