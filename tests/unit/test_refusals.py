@@ -148,7 +148,20 @@ def test_a_start_of_a_wrong_length_is_refused(n: int) -> None:
     assert said_by_fit(model(solver=Pegasos(start=np.zeros(n)))) == f"start has {n} entries for 6 features."
 
 
-@pytest.mark.parametrize("start", [np.zeros(6), [0] * 6, (0.5,) * 6, np.zeros(6, np.float32), np.arange(6)])
+@pytest.mark.parametrize("loss", ["hinge", "log"])
+def test_a_start_outside_the_ball_is_refused(loss: str) -> None:
+    """||w_1|| <= 1/sqrt(lam), as the conference paper asks; sqrt(f(0)/lam) for other losses than the hinge."""
+    radius = np.sqrt((1.0 if loss == "hinge" else np.log(2)) / 0.05)
+    start = np.array([0.0, 1.001 * radius, 0, 0, 0, 0])
+    said = said_by_fit(model(loss=loss, solver=Pegasos(start=start, T=5)))
+    assert f"radius sqrt(f(0)/lam) = {radius:.4g}" in said
+    assert "Scale it down, start * 0.999;" in said
+    model(loss=loss, solver=Pegasos(start=start / 1.001, T=5)).fit(X, Y)  # on the sphere is inside
+
+
+@pytest.mark.parametrize(
+    "start", [np.zeros(6), [0] * 6, (0.5,) * 6, np.zeros(6, np.float32), 4 * np.eye(6, dtype=int)[1]]
+)
 def test_a_start_may_be_any_vector(start: Any) -> None:
     assert np.isfinite(model(solver=Pegasos(start=start, step="norma", T=100)).fit(X, Y).gap_)
 

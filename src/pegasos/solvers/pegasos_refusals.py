@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from ..losses.own import check_loss
-from ..problem.problem import Problem
+from ..problem.problem import Floats, Problem
 from .base import Run
 from .pegasos_options import late_start
 
@@ -48,8 +51,21 @@ def refuse(solver: Pegasos, problem: Problem, run: Run) -> None:
             f"start as an array is for one vector of weights, and loss={problem.loss} has one a class; use "
             "start='zero' or 'random'."
         )
-    if not isinstance(solver.start, str) and len(solver.start) != problem.dim - 1:
-        raise ValueError(f"start has {len(solver.start)} entries for {problem.dim - 1} features.")
+    if not isinstance(solver.start, str):
+        _check_start(np.asarray(solver.start, dtype=np.float64), problem)
+
+
+def _check_start(w: Floats, problem: Problem) -> None:
+    """Refuse a w_1 of the wrong size, or outside the ball that the papers take it from."""
+    if len(w) != problem.dim - 1:
+        raise ValueError(f"start has {len(w)} entries for {problem.dim - 1} features.")
+    length, radius = float(np.linalg.norm(w)), math.sqrt(problem.zero_value / problem.lam)
+    if length > radius * (1 + 1e-9):
+        raise ValueError(
+            f"start has the length {length:.4g}, but w_1 must be in the ball that holds the optimum, of radius "
+            f"sqrt(f(0)/lam) = {radius:.4g}. Scale it down, start * {radius / length:.3g}; to go on from a longer w "
+            "use warm_start or partial_fit."
+        )
 
 
 def _refuse_without_certificate(solver: Pegasos, problem: Problem) -> None:
