@@ -86,14 +86,7 @@ nb::dict dual_fit(const PyProblem& problem, const DualOptions& options, OutVec<d
 }
 
 void set_step(PegasosOptions& o, const std::string& kind, double number, double late) {
-  if (kind == "pegasos")
-    o.eta = {Steps::Kind::pegasos, number, late};
-  else if (kind == "norma")
-    o.eta = {Steps::Kind::norma, number, late};
-  else if (kind == "constant")
-    o.eta = {Steps::Kind::constant, number, late};
-  else
-    throw std::invalid_argument("unknown step '" + kind + "'; known: pegasos, norma, constant");
+  o.eta = steps_of(kind, number, late);
 }
 
 }  // namespace

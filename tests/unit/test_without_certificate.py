@@ -10,7 +10,7 @@ from own_losses import CertifiedHinge
 from problems import DATA, csr, make_problem, seed_of, some_weights
 from samplers import picks_reference
 
-from pegasos import Pegasos, PegasosClassifier, PegasosRegressor
+from pegasos import KernelPegasosClassifier, Pegasos, PegasosClassifier, PegasosRegressor
 
 M, D, LAM, T = 200, 5, 0.05, 40
 X, Y = make_problem(M, D)
@@ -182,3 +182,14 @@ def test_what_cannot_be_had_is_refused(fitted, said):
 def test_partial_fit_is_what_it_was():
     found, usual = (model(certify=c).partial_fit(X, Y, classes=[-1, 1]) for c in (False, True))
     assert found.coef_.tobytes() == usual.coef_.tobytes()
+
+
+def test_a_kernel_model_without_a_certificate():
+    found, usual = (
+        KernelPegasosClassifier(lam=LAM, solver=Pegasos(T=T, sampling="iid", certify=c), random_state=1).fit(X, Y)
+        for c in (False, True)
+    )
+    np.testing.assert_array_equal(found.dual_coef_, usual.dual_coef_)
+    assert np.isnan(found.gap_)
+    assert found.converged_ is False
+    assert found.n_kernel_evaluations_ < usual.n_kernel_evaluations_
