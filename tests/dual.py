@@ -20,6 +20,7 @@ METHODS: dict[str, dict[str, Any]] = {
     "sdca": {},
     "sdca permutation": {"sampling": "permutation"},
     "sdca all rows": {"shrinking": False},
+    "sdca iid": {"sampling": "iid", "shrinking": False},
     "auto": {"pegasos_first": True, "second_order": True},
     "auto all rows": {"pegasos_first": True, "second_order": True, "shrinking": False},
 }

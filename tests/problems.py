@@ -69,6 +69,7 @@ def some_weights(kind: str, m: int, seed: int = 5) -> NDArray[np.float64] | None
 METHODS = {
     **solvers.NAMED,
     "sdca permutation": functools.partial(SDCA, sampling="permutation", shrinking=False),
+    "sdca iid": functools.partial(SDCA, sampling="iid", shrinking=False),
     **{
         f"pegasos {order}": functools.partial(Pegasos, sampling=order, k=3)
         for order in Pegasos._rules["sampling"].words

@@ -78,6 +78,25 @@ def pegasos_reference(
     return W
 
 
+# Slopes of the losses of section 5, from their formulas there: of y score for classes, of score - y for numbers.
+SLOPES: dict[str, Callable[[Array, Array], Array]] = {
+    "hinge": lambda score, y: np.where(y * score < 1, -y, 0.0),
+    "squared_hinge": lambda score, y: -2 * y * np.maximum(0, 1 - y * score),
+    "log": lambda score, y: -y / (1 + np.exp(y * score)),
+    "epsilon_insensitive": lambda score, y: np.sign(score - y) * (np.abs(score - y) > EPSILON),
+    "squared_epsilon_insensitive": lambda score, y: 2 * np.sign(score - y) * np.maximum(0, np.abs(score - y) - EPSILON),
+}
+EPSILON = 0.3  # of the tube
+
+
+def steps_late(name: str, X: Array, lam: float, s: Array | None = None) -> int:
+    """t0 of 1/(lam (t + t0)): L R^2 / lam for the squared losses, whose second derivative is at most L = 2."""
+    if not name.startswith("squared"):
+        return 0
+    share = 1.0 if s is None else float(s.max()) * np.count_nonzero(s) / s.sum()
+    return int(np.ceil(2 * share * float(np.max(np.sum(X * X, axis=1))) / lam))
+
+
 def sdca_reference(
     X: Array,
     y: Array,

@@ -7,6 +7,7 @@
 #include <any>
 #include <memory>
 #include <span>
+#include <stdexcept>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -42,30 +43,36 @@ nb::ndarray<nb::numpy, T> to_numpy(std::vector<T> values, std::vector<size_t> sh
 class PyRows {
  public:
   template <class T>
-  static PyRows dense(Mat<T> X, int threads) {
+  static PyRows dense(Mat<T> X, int threads, bool check) {
     PyRows rows;
     rows.hold_ = X;
-    rows.accept(pegasos::DenseRows<T>{X.data(), int64_t(X.shape(0)), int64_t(X.shape(1))}, threads,
-                [](const auto& r, pegasos::Team& team) { return pegasos::validate(r, team); });
+    const pegasos::DenseRows<T> all{X.data(), int64_t(X.shape(0)), int64_t(X.shape(1))};
+    if (check)
+      rows.accept(all, threads, [](const auto& r, pegasos::Team& team) { return pegasos::validate(r, team); });
+    else
+      rows.any_.any = all;
     return rows;
   }
 
   template <class T, class I, class P>
-  static PyRows csr(Vec<T> data, Vec<I> indices, Vec<P> indptr, int64_t n_features, int threads) {
+  static PyRows csr(Vec<T> data, Vec<I> indices, Vec<P> indptr, int64_t n_features, int threads, bool check) {
     if (indptr.size() == 0) throw pegasos::BadData("indptr is empty; it needs one entry more than there are rows.");
     if (n_features < 0) throw pegasos::BadData("the number of features is negative.");
     PyRows rows;
+    const auto stored = int64_t(std::min(data.size(), indices.size()));
+    pegasos::CsrRows<T, I> all{data.data(), indices.data(), {}, int64_t(indptr.size()) - 1, n_features};
+    if (!check) {
+      rows.hold_ = std::tuple(data, indices, indptr);
+      all.indptr = pointers_to(indptr.data());
+      all.stored = stored;
+      rows.any_.any = all;
+      return rows;
+    }
     // Where rows begin is copied: another thread may write to the array. Values and indices are not; see SparseRow.
     const auto begins = std::make_shared<const std::vector<P>>(indptr.data(), indptr.data() + indptr.size());
     rows.hold_ = std::tuple(data, indices, begins);
-    pegasos::Indptr pointers{};
-    if constexpr (sizeof(P) == 4)
-      pointers.narrow = begins->data();
-    else
-      pointers.wide = begins->data();
-    const auto stored = int64_t(std::min(data.size(), indices.size()));
-    rows.accept(pegasos::CsrRows<T, I>{data.data(), indices.data(), pointers, int64_t(indptr.size()) - 1, n_features},
-                threads, [&](const auto& r, pegasos::Team& team) { return pegasos::validate(r, stored, team); });
+    all.indptr = pointers_to(begins->data());
+    rows.accept(all, threads, [&](const auto& r, pegasos::Team& team) { return pegasos::validate(r, stored, team); });
     return rows;
   }
 
@@ -74,7 +81,13 @@ class PyRows {
   const pegasos::Checked& checked() const { return checked_; }
 
   // With the constant feature set.
-  pegasos::AnyRows with(double bias) const { return {any_.any, bias}; }
+  pegasos::AnyRows with(double bias) const {
+    if (!is_checked_) throw std::invalid_argument("these rows are checked when they are drawn, and by Pegasos alone");
+    return {any_.any, bias};
+  }
+
+  // For who checks every row that it draws (`check_drawn`).
+  pegasos::AnyRows unchecked(double bias) const { return {any_.any, bias}; }
 
   // f(rows) with their exact type.
   template <class F>
@@ -83,15 +96,20 @@ class PyRows {
   }
 
  private:
+  static pegasos::Indptr pointers_to(const int32_t* narrow) { return {narrow, nullptr}; }
+  static pegasos::Indptr pointers_to(const int64_t* wide) { return {nullptr, wide}; }
+
   template <class Rows, class Validate>
   void accept(const Rows& rows, int threads, const Validate& validate) {
     WithoutGil nogil;
     pegasos::Team team(threads);
     checked_ = validate(rows, team);
     any_.any = rows;
+    is_checked_ = true;
   }
 
   pegasos::AnyRows any_;
   pegasos::Checked checked_;
+  bool is_checked_ = false;
   std::any hold_;
 };

@@ -11,6 +11,7 @@
 #include "labelled.hpp"
 #include "pegasos/data/sampler.hpp"
 #include "pegasos/kernel/pair_sums.hpp"
+#include "pegasos/kernel/pegasos_block.hpp"
 #include "pegasos/kernel/sparse_products.hpp"
 #include "pegasos/kernel/symmetry.hpp"
 
@@ -43,17 +44,19 @@ nb::tuple respond_now(const PyLabelled& rows, Vec<double> p, OutVec<double> a, O
   return nb::make_tuple(to_numpy(std::move(answer)), to_numpy(std::move(softness)));
 }
 
+// What the picks add to v, and to B of the average.
 template <class T>
-auto pegasos_block(const PyLabelled& rows, Corner<T> K, double offset, Vec<double> share, OutVec<double> sum,
-                   PegasosBlock& options) {
+nb::tuple pegasos_block(const PyLabelled& rows, Corner<T> K, double offset, Vec<double> share, OutVec<double> sum,
+                        PegasosBlock& options) {
   const auto block = block_of(K, offset, rows);
   rows.fit(share.size());
   rows.fit(sum.size());
   if (options.k < 1) throw std::invalid_argument("a step needs rows");
-  std::vector<double> v(rows.size());
-  rows.visit(
-      [&](const auto& loss) { pegasos_steps(block, loss, options, span_of(rows.y), span_of(share), span_of(sum), v); });
-  return to_numpy(std::move(v));
+  std::vector<double> v(rows.size()), B(rows.size());
+  rows.visit([&](const auto& loss) {
+    pegasos_steps(block, loss, options, span_of(rows.y), span_of(share), span_of(sum), v, B);
+  });
+  return nb::make_tuple(to_numpy(std::move(v)), to_numpy(std::move(B)));
 }
 
 double bias_now(const PyLabelled& rows, Vec<double> scores, Vec<double> s, double guess) {
@@ -150,10 +153,20 @@ void bind_kernel(nb::module_& m) {
       .def_rw("seed", &SweepOptions::seed)
       .def_rw("threads", &SweepOptions::threads);
   nb::class_<PegasosBlock>(m, "PegasosBlock")
-      .def(nb::init<double, int64_t, int64_t, double, bool, double>(), "lam"_a, "t"_a, "k"_a, "late"_a, "moves_bias"_a,
-           "b"_a)
-      .def_ro("t", &PegasosBlock::t)
-      .def_ro("b", &PegasosBlock::b);
+      .def(
+          "__init__",
+          [](PegasosBlock* self, double lam, int64_t k, const std::string& step, double number, double late,
+             double radius, bool moves_bias) {
+            new (self) PegasosBlock{lam, 0, k, steps_of(step, number, late), radius, moves_bias, 0.0};
+          },
+          nb::kw_only(), "lam"_a, "k"_a, "step"_a, "number"_a, "late"_a, "radius"_a, "moves_bias"_a)
+      .def_rw("t", &PegasosBlock::t)
+      .def_rw("b", &PegasosBlock::b)
+      .def_rw("units", &PegasosBlock::units)
+      .def_rw("square", &PegasosBlock::square)
+      .def_rw("doubt", &PegasosBlock::doubt)
+      .def_rw("C", &PegasosBlock::C)
+      .def_ro("picks", &PegasosBlock::picks);
 
   nb::class_<PyLabelled> rows(m, "Labelled");
   rows.def(

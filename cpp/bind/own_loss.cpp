@@ -79,7 +79,7 @@ Fit solve_own(const PyProblem& problem, const nb::object& answers, const Pegasos
   const OwnLoss loss{.slopes = [&](auto labels, auto scores) { return python.slopes(labels, scores); },
                      .objective = [&](auto w, auto rows) { return python.objective(w, rows); },
                      .certify = [&](auto w, auto a) { return python.certify(w, a); }};
-  const Problem<AnyRows> p = problem.without_loss();
+  const Problem<AnyRows> p = problem.without_loss(options.certify);
   WithoutGil nogil;
   Team team(threads);
   return PegasosSolver(p, loss, options, state, team, watch).run([&](const Checkpoint& line) {

@@ -28,8 +28,9 @@ struct PyProblem {
   int64_t classes;  // of a joint loss; 0: the loss has one score a row
   std::optional<Mat<double>> costs;
 
-  pegasos::Problem<pegasos::AnyRows> without_loss() const {
-    pegasos::Problem<pegasos::AnyRows> p{rows.with(bias), {}, lam};
+  // checked: false for who checks every row that it draws.
+  pegasos::Problem<pegasos::AnyRows> without_loss(bool checked = true) const {
+    pegasos::Problem<pegasos::AnyRows> p{checked ? rows.with(bias) : rows.unchecked(bias), {}, lam};
     if (codes) p.y = pegasos::Labels{{}, span_of(*codes), positive};
     if (numbers) p.y = pegasos::Labels{span_of(*numbers), {}, 1};
     if (s) p.s = span_of(*s);
@@ -42,8 +43,17 @@ struct PyProblem {
   // f(problem, loss) with the exact type of the loss.
   template <class F>
   void visit(F&& f) const {
-    const auto p = without_loss();
-    const auto with = [&](const auto& l) { f(p, l); };
+    visit_drawn(true, std::forward<F>(f));
+  }
+
+  template <class F>
+  void visit_drawn(bool checked, F&& f) const {
+    const auto p = without_loss(checked);
+    with_its_loss([&](const auto& l) { f(p, l); });
+  }
+
+  template <class With>
+  void with_its_loss(With&& with) const {
     if (classes > 0)
       pegasos::with_joint_loss(loss, {0, classes, costs ? span_of(*costs) : std::span<const double>{}}, with);
     else
@@ -71,7 +81,7 @@ struct PyProblem {
       for (const int32_t code : span_of(*codes))
         if (code < 0 || code >= classes) throw std::invalid_argument("a code without a class");
     if (loss == own_loss) return;
-    visit([&](const auto&, const auto& l) {
+    with_its_loss([&](const auto& l) {
       if constexpr (requires { l.costs; })
         if (!costs) throw std::invalid_argument("this loss needs costs");
     });

@@ -38,7 +38,7 @@ nb::dict pegasos_fit(const PyProblem& problem, const PegasosOptions& options, nb
   check_dim(problem, v.size());
   check_dim(problem, out.size());
   if (B.size() != 0) check_dim(problem, B.size());
-  check_rows(problem, counts.size());
+  if (options.certify || counts.size() != 0) check_rows(problem, counts.size());
   PegasosState s;
   const auto numbers = [&](auto&& each) {
     each("c", s.c), each("t", s.t), each("hits", s.hits), each("b", s.b), each("C", s.C), each("averaged", s.averaged);
@@ -57,7 +57,7 @@ nb::dict pegasos_fit(const PyProblem& problem, const PegasosOptions& options, nb
   } else {
     WithoutGil nogil;
     Team team(threads);
-    problem.visit([&](const auto& p, const auto& loss) {
+    problem.visit_drawn(options.certify, [&](const auto& p, const auto& loss) {
       fit = solve_pegasos(p, loss, options, s, team, watch, [&](const Checkpoint& line) { return outside.tell(line); });
     });
   }
@@ -87,14 +87,7 @@ nb::dict dual_fit(const PyProblem& problem, const DualOptions& options, OutVec<d
 }
 
 void set_step(PegasosOptions& o, const std::string& kind, double number, double late) {
-  if (kind == "pegasos")
-    o.eta = {Steps::Kind::pegasos, number, late};
-  else if (kind == "norma")
-    o.eta = {Steps::Kind::norma, number, late};
-  else if (kind == "constant")
-    o.eta = {Steps::Kind::constant, number, late};
-  else
-    throw std::invalid_argument("unknown step '" + kind + "'; known: pegasos, norma, constant");
+  o.eta = steps_of(kind, number, late);
 }
 
 }  // namespace
@@ -110,6 +103,7 @@ void bind_solvers(nb::module_& m) {
       .def_rw("tol", &PegasosOptions::tol)
       .def_rw("to_the_end", &PegasosOptions::to_the_end)
       .def_rw("one_pass", &PegasosOptions::one_pass)
+      .def_rw("certify", &PegasosOptions::certify)
       .def_rw("radius", &PegasosOptions::radius)
       .def_rw("batch_bias", &PegasosOptions::batch_bias)
       .def_rw("from_start", &PegasosOptions::from_start)

@@ -64,14 +64,15 @@ nb::tuple joint_loss_at(const std::string& name, Vec<double> s, int64_t y, Vec<d
   return nb::make_tuple(numbers, to_numpy(std::move(slope)), to_numpy(std::move(feasible)), to_numpy(std::move(top)));
 }
 
-// The b that minimises sum_i s_i loss(score_i + b, y_i).
-double best_bias_of(const std::string& name, Vec<double> scores, Vec<double> y, Vec<double> s) {
+// The b that minimises sum_i s_i loss(score_i + b, y_i), and how many kinks were looked at to find it.
+nb::tuple best_bias_of(const std::string& name, Vec<double> scores, Vec<double> y, Vec<double> s) {
   if (y.size() != scores.size() || s.size() != scores.size()) throw std::invalid_argument("one label, one weight each");
   std::vector<Scored> rows;
   for (size_t i = 0; i < scores.size(); ++i) rows.push_back({scores.data()[i], y.data()[i], s.data()[i]});
   double b = 0;
-  with_loss(name, {}, [&](const auto& loss) { b = best_bias(loss, rows, 0.0); });
-  return b;
+  int64_t looks = 0;
+  with_loss(name, {}, [&](const auto& loss) { b = best_bias(loss, rows, 0.0, &looks); });
+  return nb::make_tuple(b, looks);
 }
 
 }  // namespace

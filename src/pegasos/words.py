@@ -30,6 +30,7 @@ Gamma = Literal["scale", "auto"] | float
 MultiClass = Literal["ovr", "ovo"]
 
 Sampling = Literal["blocks", "permutation", "fixed", "iid", "subsets"]
+DualSampling = Literal["blocks", "permutation", "iid"]
 Step = Literal["pegasos", "norma"] | float
 Output = Literal["last", "average", "tail", "random", "best"]
 Advance = Literal["always", "on_loss"]

@@ -3,11 +3,22 @@
 import numpy as np
 import pytest
 from problems import DATA, HINGE, make_problem, model_of, seed_of, some_weights, weights_of
-from reference import dual_point, dual_value, exact_optimum, objective, pegasos_reference, with_bias
+from reference import (
+    EPSILON,
+    SLOPES,
+    dual_point,
+    dual_value,
+    exact_optimum,
+    mean,
+    objective,
+    pegasos_reference,
+    steps_late,
+    with_bias,
+)
 from samplers import bucket_size, picks_reference
 from twin import stream_start
 
-from pegasos import Pegasos, PegasosClassifier, _core
+from pegasos import Pegasos, PegasosClassifier, PegasosRegressor, _core, losses
 
 SAMPLINGS = Pegasos._rules["sampling"].words
 # No round lam: n / (lam t) = 1 would be a margin of exactly one in a row without features, and rounding would decide.
@@ -63,6 +74,54 @@ def test_native_equals_reference(k, sampling, bias, weights):
     assert_certificate(model, X, y, W[-1], parts, s)
     assert model.n_steps_ == T
     close(model.n_iter_, T * k / (M if s is None else np.count_nonzero(s)))
+
+
+@pytest.mark.parametrize("projection", [False, True])
+@pytest.mark.parametrize("k", [1, 4])
+def test_fig_1_and_fig_2_to_the_letter(k, projection):
+    """`Pegasos.paper`: w_1 = 0, k different rows drawn at random for each step, steps of 1/(lam t), the last w."""
+    X, y = make_problem(M, 6)
+    model = PegasosClassifier(lam=LAM, bias="none", solver=Pegasos.paper(k, 200, projection), random_state=5).fit(X, y)
+    picks = picks_reference("iid" if k == 1 else "subsets", seed_of(5), M, 0, 200 * k, None, k)
+    assert all(len(set(A)) == k for A in picks.reshape(200, k))
+    radius = 1 / np.sqrt(LAM) if projection else np.inf
+    close(weights_of(model), pegasos_reference(X, y, LAM, 200, picks, k, SLOPES["hinge"], radius=radius)[-1])
+    assert model.n_steps_ == 200
+
+
+@pytest.mark.parametrize("name", [name for name in SLOPES if name != "hinge"])
+@pytest.mark.parametrize("bias", ["none", "regularized"])
+@pytest.mark.parametrize("sampling", SAMPLINGS)
+@pytest.mark.parametrize("projection", [False, True])
+def test_section_5_the_steps_of_other_losses_are_the_reference(name, bias, sampling, projection):
+    """Log, tube and squared losses on the same picks; slopes are written down once more in reference.py."""
+    X, y = make_problem(M, 6)
+    regression = name in losses.REGRESSION
+    y = X @ np.arange(6.0) / 3 + 0.7 if regression else y
+    for weights, k in (("equal", 1), ("uneven", 3), ("with zeros", 7)):
+        s = some_weights(weights, M)
+        solver = Pegasos(k=k, T=80, sampling=sampling, projection=projection)
+        how = {"lam": LAM, "loss": name, "bias": bias, "solver": solver, "random_state": 3}
+        made = PegasosRegressor(epsilon=EPSILON, **how) if regression else PegasosClassifier(**how)
+        made.fit(X, y, sample_weight=s)
+        rows = with_bias(X, bias)
+        picks = picks_reference(sampling, seed_of(3), M, 0, 80 * k, s, k)
+        late = steps_late(name, X if bias == "none" else rows, LAM, s)
+        at_zero = mean((losses.REGRESSION | losses.CLASSIFICATION)[name].value(0 * y, y, *[EPSILON] * regression), s)
+        W = pegasos_reference(
+            rows,
+            y,
+            LAM,
+            80,
+            picks,
+            k,
+            SLOPES[name],
+            None if sampling == "iid" else s,
+            t=late,
+            radius=np.sqrt(at_zero / LAM) if projection else np.inf,
+        )
+        found = np.append(np.ravel(made.coef_), [np.ravel(made.intercept_)[0]] * (bias == "regularized"))
+        np.testing.assert_allclose(found, W[-1], rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.parametrize("kind", DATA)

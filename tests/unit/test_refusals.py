@@ -39,11 +39,12 @@ UNKNOWN_IN_PEGASOS: dict[str, list[Any]] = {
     "attempts": [0, -1, 1.5, "x", None],
     "tail": [0, -0.5, 1.0001, NAN, "half", None],
     "advance": ["never", "", None, True],
+    "certify": [1, "no", None],
     "k": [0, -1, 1.5, "x", None],
     "T": [0, -1, 1.5, "x"],
 }
 UNKNOWN_IN_SDCA: dict[str, list[Any]] = {
-    "sampling": ["iid", "subsets", "fixed", "", None],
+    "sampling": ["subsets", "fixed", "", None],
     "shrinking": ["yes", 1, None],
 }
 
@@ -147,7 +148,20 @@ def test_a_start_of_a_wrong_length_is_refused(n: int) -> None:
     assert said_by_fit(model(solver=Pegasos(start=np.zeros(n)))) == f"start has {n} entries for 6 features."
 
 
-@pytest.mark.parametrize("start", [np.zeros(6), [0] * 6, (0.5,) * 6, np.zeros(6, np.float32), np.arange(6)])
+@pytest.mark.parametrize("loss", ["hinge", "log"])
+def test_a_start_outside_the_ball_is_refused(loss: str) -> None:
+    """||w_1|| <= 1/sqrt(lam), as the conference paper asks; sqrt(f(0)/lam) for other losses than the hinge."""
+    radius = np.sqrt((1.0 if loss == "hinge" else np.log(2)) / 0.05)
+    start = np.array([0.0, 1.001 * radius, 0, 0, 0, 0])
+    said = said_by_fit(model(loss=loss, solver=Pegasos(start=start, T=5)))
+    assert f"radius sqrt(f(0)/lam) = {radius:.4g}" in said
+    assert "Scale it down, start * 0.999;" in said
+    model(loss=loss, solver=Pegasos(start=start / 1.001, T=5)).fit(X, Y)  # on the sphere is inside
+
+
+@pytest.mark.parametrize(
+    "start", [np.zeros(6), [0] * 6, (0.5,) * 6, np.zeros(6, np.float32), 4 * np.eye(6, dtype=int)[1]]
+)
 def test_a_start_may_be_any_vector(start: Any) -> None:
     assert np.isfinite(model(solver=Pegasos(start=start, step="norma", T=100)).fit(X, Y).gap_)
 
@@ -236,11 +250,11 @@ def test_parameters_and_defaults_are_those_of_the_design() -> None:
     parameters = inspect.signature(PegasosClassifier).parameters
     assert {name: p.default for name, p in parameters.items()} == expected
     in_pegasos = ["k", "T", "sampling", "step", "p", "projection", "start", "output", "attempts", "tail", "advance"]
-    assert list(inspect.signature(Pegasos).parameters) == in_pegasos
+    assert list(inspect.signature(Pegasos).parameters) == [*in_pegasos, "certify"]
     defaults = Pegasos().get_params()
     assert defaults == {
         **{"k": 1, "T": None, "sampling": "blocks", "step": "pegasos", "p": None, "projection": False},
-        **{"start": "zero", "output": "last", "attempts": 3, "tail": 0.5, "advance": "always"},
+        **{"start": "zero", "output": "last", "attempts": 3, "tail": 0.5, "advance": "always", "certify": True},
     }
 
 

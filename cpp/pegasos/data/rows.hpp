@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <type_traits>
+#include <utility>
 
 #if defined(__SSE2__)
 #include <emmintrin.h>
@@ -259,14 +260,24 @@ struct CsrRows {
   Indptr indptr;
   int64_t m, d;
   double bias = 0;
+  int64_t stored =
+      -1;  // entries there are, where the row pointers have not been checked; they lie in a user's array then
 
   int64_t size() const { return m; }
   int64_t dim() const { return d + 1; }
   int64_t nonzeros() const { return indptr[m]; }
   bool is_dense() const { return false; }
+  // Where row i begins and ends: inside of what is stored, whatever the pointers say.
+  [[gnu::always_inline]] std::pair<int64_t, int64_t> place(int64_t i) const {
+    const int64_t from = indptr[i], to = indptr[i + 1];
+    if (stored < 0) [[likely]]
+      return {from, to};
+    const int64_t begin = std::clamp<int64_t>(from, 0, stored);
+    return {begin, std::clamp(to, begin, stored)};
+  }
   SparseRow<T, I> operator[](int64_t i) const {
-    const int64_t from = indptr[i];
-    return {indices + from, data + from, indptr[i + 1] - from, d, bias};
+    const auto [from, to] = place(i);
+    return {indices + from, data + from, to - from, d, bias};
   }
   // Where the row begins is itself a miss when rows are far apart: ask for it before the row.
   [[gnu::always_inline]] void prefetch_place(int64_t i) const {
@@ -277,7 +288,7 @@ struct CsrRows {
   }
   // always_inline: gcc 12 takes a function that only prefetches for one without effect, and drops the call.
   [[gnu::always_inline]] void prefetch(int64_t i) const {
-    const int64_t from = indptr[i], to = indptr[i + 1];
+    const auto [from, to] = place(i);
     const auto* p = reinterpret_cast<const char*>(indices + from);
     const auto* q = reinterpret_cast<const char*>(data + from);
     const auto* end = reinterpret_cast<const char*>(indices + to);

@@ -65,6 +65,11 @@ template <class T, class Column>
                 " overflows although its entries are finite. Scale the features down, e.g. with StandardScaler.");
 }
 
+[[noreturn]] inline void complain_about_index(int64_t index, int64_t row, int64_t d) {
+  throw BadData("column index " + std::to_string(index) + " in row " + std::to_string(row) + " is outside 0.." +
+                std::to_string(d - 1) + ".");
+}
+
 }  // namespace detail
 
 // The mean squared norm of the rows.
@@ -138,8 +143,7 @@ Checked check_rows(const CsrRows<T, I>& rows, int64_t first, int64_t last) {
         for (int64_t i = from; i < to; ++i)
           for (int64_t j = rows.indptr[i]; j < rows.indptr[i + 1]; ++j)
             if (rows.indices[j] < 0 || rows.indices[j] >= rows.d)
-              throw BadData("column index " + std::to_string(rows.indices[j]) + " in row " + std::to_string(i) +
-                            " is outside 0.." + std::to_string(rows.d - 1) + ".");
+              detail::complain_about_index(rows.indices[j], i, rows.d);
       // Descents between two rows are no fault: every descent must be one of those.
       for (int64_t i = from + 1; i < to; ++i) {
         const int64_t start = rows.indptr[i];
@@ -152,6 +156,29 @@ Checked check_rows(const CsrRows<T, I>& rows, int64_t first, int64_t last) {
     from = to;
   }
   return checked;
+}
+
+// One row, when it is drawn, of rows that nobody has looked at as a whole.
+template <class T>
+void check_drawn(const DenseRows<T>& rows, int64_t i) {
+  largest_norm2(rows, i, i + 1);
+}
+
+template <class T, class I>
+void check_drawn(const CsrRows<T, I>& rows, int64_t i) {
+  const int64_t from = rows.indptr[i], to = rows.indptr[i + 1];
+  if (from < 0 || to < from || to > rows.stored)
+    throw BadData("indptr says that row " + std::to_string(i) + " has the entries " + std::to_string(from) + " to " +
+                  std::to_string(to) + ", but " + std::to_string(rows.stored) + " are stored.");
+  const auto row = rows[i];
+  if (row.n == 0) return;
+  const auto facts = detail::index_facts(row.idx, row.n);
+  for (int64_t j = 0; (facts.lowest < 0 || facts.highest >= rows.d) && j < row.n; ++j)
+    if (row.idx[j] < 0 || row.idx[j] >= rows.d) detail::complain_about_index(row.idx[j], i, rows.d);
+  if (facts.descents != 0)
+    throw BadData("the column indices of row " + std::to_string(i) +
+                  " are not in order, or repeat. Call X.sum_duplicates() first, or leave certify=True.");
+  largest_norm2(rows, i, i + 1);
 }
 
 // Of several errors the first row's is told.

@@ -23,7 +23,9 @@ class AscentPhase {
   explicit AscentPhase(Shared<Rows, L>& shared)
       : s_(shared),
         u_(shared.state.w.size()),
-        ascent_(shared.inner, shared.loss, shared.state.a, u_, shared.team, shared.o.replicas) {
+        // Independent draws may hand the same row to two replicas.
+        ascent_(shared.inner, shared.loss, shared.state.a, u_, shared.team,
+                shared.o.sampling == Sampling::iid ? 1 : shared.o.replicas) {
     shared.certify = [this](std::span<const double> w, std::span<const double> a) { return certify(w, a); };
   }
   AscentPhase(const AscentPhase&) = delete;  // who certifies looks at it

@@ -8,6 +8,9 @@
 //
 // Shrinking: a row at a bound whose margin exceeds the last epoch's largest violation sits out until the proof.
 //
+// Sampling::iid draws every row on its own, as the paper has its stochastic DCA: some rows of an epoch come twice, some
+// not at all, and there is one replica.
+//
 // Replicas: two copies of u take a chunk of rows each, then their changes are added up. Two, whatever the number of
 // threads: the model has the same bytes for all of them. Along the joint change D is at least a parabola; where its
 // top lies well before the full change, the change is cut there. So no merge lowers D.

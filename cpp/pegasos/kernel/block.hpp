@@ -153,35 +153,4 @@ void respond(const L& loss, const BlockState& b, std::span<const double> curvatu
   }
 }
 
-// Pegasos on a block of picks: Fig. 3 of the paper with y_j inside the sum and 1/(lam (t - 1)), so that its w is that
-// of Fig. 1. sum_i holds sum_j v_j (K_ij + offset) over all rows j at the time of step t; v_j is minus the slopes that
-// row j has answered with, each divided by k.
-struct PegasosBlock {
-  double lam;
-  int64_t t, k;  // steps taken before this block, rows per step
-  double late;   // t0 of losses with unbounded slopes
-  bool moves_bias;
-  double b;
-};
-
-template <class T, Loss L>
-void pegasos_steps(const KernelBlock<T>& K, const L& loss, PegasosBlock& o, std::span<const double> y,
-                   std::span<const double> share, std::span<double> sum, std::span<double> v) {
-  for (int64_t first = 0; first < K.n; first += o.k) {
-    const int64_t last = std::min(first + o.k, K.n), t = ++o.t;
-    const double shrunk = o.lam * (double(t - 1) + o.late);
-    double slopes = 0;
-    for (int64_t i = first; i < last; ++i) {
-      const auto row = size_t(i);
-      const double score = (shrunk > 0 ? sum[row] / shrunk : 0.0) + o.b;
-      const double slope = loss.slope(score, y[row]) * share[row];
-      v[row] = -slope / double(last - first);
-      slopes += slope;
-    }
-    for (int64_t i = first; i < last; ++i)
-      if (v[size_t(i)] != 0 && last < K.n) K.add(v[size_t(i)], i, last, K.n, sum);
-    if (o.moves_bias) o.b -= slopes / double(last - first) / std::sqrt(double(t));
-  }
-}
-
 }  // namespace pegasos

@@ -20,6 +20,7 @@ struct PegasosOptions {
   double tol = 0;           // absolute
   bool to_the_end = false;  // take all steps whatever the gap, certify once
   bool one_pass = false;    // partial_fit: each row once, the last batch may be short, no certificate
+  bool certify = true;      // false: no certificate, and rows are checked when they are drawn
   Steps eta = {};
   bool from_start = false;          // w_1 is not zero
   double radius = 0;                // project onto this ball after every step; 0: do not
@@ -34,7 +35,8 @@ struct PegasosOptions {
 
 struct PegasosState {
   std::span<double> v;       // w = c * v
-  std::span<double> counts;  // what each row added to v: w = c * sum_i counts_i x_i, if started from zero
+  std::span<double> counts;  // what each row added to v: w = c * sum_i counts_i x_i, if started from zero; empty:
+                             // nobody wants to know
   std::span<double> out;     // the weights to return, the bias last
   std::span<double> B = {};  // of the average; empty: none
   double c = 1;

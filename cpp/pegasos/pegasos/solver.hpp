@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "pegasos/data/sampler.hpp"
+#include "pegasos/data/validate.hpp"
 #include "pegasos/linalg/scaled_vector.hpp"
 #include "pegasos/pegasos/average.hpp"
 #include "pegasos/pegasos/options.hpp"
@@ -55,7 +56,7 @@ class PegasosSolver {
     do {  // a random stop may come before the first step: that, too, deserves its certificate
       bool whole = take_steps(next_checkpoint());
       keep_state();
-      if (o_.one_pass || watch_.interrupted()) break;
+      if (o_.one_pass || !o_.certify || watch_.interrupted()) break;
       if (watch_.out_of_time()) watch_.forgive_time();
       certify_now();
       if (watch_.out_of_time()) watch_.forgive_time(), whole = false, certify_now();  // amidst it: once more
@@ -107,6 +108,7 @@ class PegasosSolver {
       const int64_t i = batch_[size_t(j)] = picks_.next();
       rows.prefetch(picks_.fetch());
       p_.y.prefetch(i);  // it is needed only after the scores: in a random order that would be a wait
+      if (!o_.certify) check_drawn(rows, i);
       const auto row = rows[i];
       double* const score = slopes_.data() + j * width();
       block_dot(blocks_, row, state_.v.data(), score);
@@ -154,7 +156,7 @@ class PegasosSolver {
       const auto row = class_row(blocks_, rows[i], j % width());
       const double a = -eta / double(k) * slope;
       const double step = o_.radius > 0 ? w_.add(row, a, w_.dot(row)) : w_.add(row, a);
-      state_.counts[size_t(i * width() + j % width())] += step;
+      if (!state_.counts.empty()) state_.counts[size_t(i * width() + j % width())] += step;
       if (average_.on()) average_.added(row, step);
       b_[size_t(j % width())] -= eta_b * slope;
     }
@@ -178,7 +180,7 @@ class PegasosSolver {
   // Certificates cost about an epoch each. The gap of Pegasos falls like 1/t, which tells when the next one pays off;
   // never later than twice the steps of the last. At whole epochs the counts are w's own dual point.
   int64_t next_checkpoint() const {
-    if (o_.to_the_end || o_.one_pass) return o_.steps;
+    if (o_.to_the_end || o_.one_pass || !o_.certify) return o_.steps;
     const double epoch = double(p_.m()) / double(o_.k), done = double(state_.t) / epoch;
     double target = std::floor(done) + 1;
     if (!history_.empty()) {

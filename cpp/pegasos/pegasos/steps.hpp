@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <stdexcept>
+#include <string>
 
 namespace pegasos {
 
@@ -24,5 +26,12 @@ struct Steps {
     }
   }
 };
+
+inline Steps steps_of(const std::string& kind, double number, double late) {
+  if (kind == "pegasos") return {Steps::Kind::pegasos, number, late};
+  if (kind == "norma") return {Steps::Kind::norma, number, late};
+  if (kind == "constant") return {Steps::Kind::constant, number, late};
+  throw std::invalid_argument("unknown step '" + kind + "'; known: pegasos, norma, constant");
+}
 
 }  // namespace pegasos

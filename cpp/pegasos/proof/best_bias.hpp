@@ -42,8 +42,9 @@ concept PiecewiseLinear = requires(const L loss, double s, double y, void (*take
 
 namespace detail {
 
-// The first kink, by place, at which the jumps up to and with it reach `need`. The kinks are reordered.
-inline double weighted_median(std::span<Kink> kinks, double need) {
+// The first kink, by place, at which the jumps up to and with it reach `need`. The kinks are reordered. looks: grows by
+// the number of kinks that are compared with a pivot.
+inline double weighted_median(std::span<Kink> kinks, double need, int64_t& looks) {
   double total = 0;
   for (const Kink& kink : kinks) total += kink.jump;
   const double slack = 1e-12 * total;  // sums of jumps are rounded
@@ -52,6 +53,7 @@ inline double weighted_median(std::span<Kink> kinks, double need) {
   const Stream draws(kinks.size());
   for (uint64_t round = 0; high - low > 1; ++round) {
     const double pivot = kinks[low + draws.below(round, high - low)].at;
+    looks += int64_t(high - low);
     const auto begin = kinks.begin() + int64_t(low), end = kinks.begin() + int64_t(high);
     const auto equal = std::partition(begin, end, [&](const Kink& k) { return k.at < pivot; });
     const auto above = std::partition(equal, end, [&](const Kink& k) { return k.at == pivot; });
@@ -102,9 +104,9 @@ double rising_zero(double guess, const F& f) {
 
 }  // namespace detail
 
-// guess: where to look first, for smooth losses.
+// guess: where to look first, for smooth losses. looks: for tests, what a selection among kinks has cost.
 template <class L>
-double best_bias(const L& loss, std::span<const Scored> rows, double guess) {
+double best_bias(const L& loss, std::span<const Scored> rows, double guess, int64_t* looks = nullptr) {
   if constexpr (PiecewiseLinear<L>) {
     std::vector<Kink> kinks;
     kinks.reserve(rows.size());
@@ -116,7 +118,10 @@ double best_bias(const L& loss, std::span<const Scored> rows, double guess) {
       need -= s * loss.slope_at_minus_infinity(y);
       loss.kinks(score, y, [&, s = s](double at) { kinks.push_back({at, s}); });
     }
-    return kinks.empty() ? guess : detail::weighted_median(kinks, need);
+    int64_t count = 0;
+    const double b = kinks.empty() ? guess : detail::weighted_median(kinks, need, count);
+    if (looks) *looks += count;
+    return b;
   } else {
     // Nothing far beyond the scores can be the answer, and from there the search would not find back in its digits.
     double low = std::numeric_limits<double>::infinity(), high = -low;

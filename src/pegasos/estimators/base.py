@@ -151,7 +151,7 @@ class Model(Files, CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]  
 
     def _conclude(self, problem: Problem) -> None:
         """Print the summary and warn about what was not reached, with the numbers."""
-        if problem.loss.conjugate is None:
+        if problem.loss.conjugate is None or not len(self.history_["steps"]):
             return  # nothing is known about the minimum, and nothing was promised
         surprised = not self.converged_ and not self._steps_were_given()
         if not surprised and not self.verbose:

@@ -66,7 +66,7 @@ class KernelPegasosClassifier(Answers, KernelModel):
         Stop after this many seconds. The result then depends on the speed of the machine.
     solver : {"auto", "sdca", "pegasos"} or Auto, SDCA, Pegasos, default="auto"
         "auto" solves working sets of the rows that matter, "sdca" visits one row after the other, "pegasos" is Fig. 3
-        of the paper, with `k`, `T` and `sampling` of `Pegasos`.
+        of the paper, with the parameters of `Pegasos` but for `start`, `advance` and output="best".
     warm_start : bool, default=False
         Whether `fit` goes on from the last one, on the same rows. `lam` and other parameters may have changed.
     n_jobs : int or None, default=None

@@ -141,7 +141,7 @@ class KernelModel(Model):
         given = solver_of(self.solver)
         given.check(problem, run)
         if isinstance(given, Pegasos):
-            refusals(given)
+            refusals(given, problem)
             return KernelPegasos(given)
         if isinstance(given, SDCA):
             return KernelSDCA(given.sampling, bool(given.shrinking))

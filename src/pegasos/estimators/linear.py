@@ -97,6 +97,8 @@ class PegasosClassifier(Answers, LinearModel):
         Epochs of the last fit, perhaps fractional.
     n_steps_ : int or ndarray of shape (n_classes,)
         Steps taken in all, t in the papers.
+    label_seconds_ : float
+        Seconds that `fit` took to encode y.
     history_ : dict of ndarray
         "seconds", "steps", "objective", "dual", "gap" of each certificate, and "class" with more than two classes.
 
@@ -181,7 +183,9 @@ class PegasosClassifier(Answers, LinearModel):
         run = self._begin()
         goes_on = self.warm_start and hasattr(self, "coef_")
         data, labels = self._read(X, y, run, reset=not goes_on)
+        began = run.seconds()
         classes, codes = encode(labels)
+        self.label_seconds_ = run.seconds() - began
         if goes_on and not np.array_equal(classes, self.classes_):
             raise ValueError(
                 f"warm_start goes on with the classes {self.classes_.tolist()!r}, but y has {classes.tolist()!r}. Set "

@@ -37,7 +37,13 @@ class LinearModel(SparseWeights, Model):
         if is_source(X):
             return self._read_source(X, y, reset, numeric)
         X, y = validated(self, X, y, reset=reset, multi_output=False, y_numeric=numeric)
-        return InMemory(X, run.threads, getattr(self, "feature_names_in_", None)), np.asarray(y)
+        names = getattr(self, "feature_names_in_", None)
+        return InMemory(X, run.threads, names, check=not self._draws_only(run)), np.asarray(y)
+
+    def _draws_only(self, run: Run) -> bool:
+        """Whether the solver looks at no row that it does not draw, and checks those that it does."""
+        solver = solver_of(self.solver)
+        return isinstance(solver, Pegasos) and solver.certify is False and not run.one_pass
 
     def _read_source(self, X: Any, y: Any, reset: bool, numeric: bool) -> tuple[Data, NDArray[Any]]:
         """Rows that stay where they are: what they are made into, if anything, is the solver's choice."""

@@ -1,10 +1,13 @@
-"""Pegasos for kernels: Fig. 3 of the paper, with y_j inside its sum and the 1/(lam (t - 1)) of Fig. 1."""
+"""Pegasos for kernels: Fig. 3 of the paper, with y_j inside its sum and the 1/(lam (t - 1)) of Fig. 1.
+
+w is never written down, but w = sum_j v_j phi(x_j) / units: projection, averages and other steps change v and units.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +16,7 @@ from .. import _core
 from ..problem.problem import Floats
 from ..solvers.base import Fit, Resume, Run
 from ..solvers.pegasos import Pegasos
-from ..solvers.pegasos_options import steps_late
+from ..solvers.pegasos_options import late_start, random_stop, schedule
 from .certificate import sampled
 from .journal import Enough, Journal
 from .matrix import no_poll
@@ -21,6 +24,35 @@ from .problem import KernelProblem, Point
 
 _PICKS = 256  # about so many picks have their kernel values computed together
 _RESERVE = 2.0  # times what the kernel values of a certificate should take: it writes them down
+_FOLD = 1e3  # units above which v is written in units of 1
+_DOUBT = 1e-9  # of ||w||^2: where rounding may have done more to it, it is summed up anew
+
+
+@dataclass
+class State:
+    """After t steps: w = sum_j v_j phi(x_j) / units. The sum of the `averaged` iterates is C v - B."""
+
+    t: int
+    v: Floats
+    b: float
+    units: float
+    B: Floats
+    square: float = 0.0  # ||w||^2, kept for the projection, with what rounding may have done to it
+    doubt: float = 0.0
+    C: float = 0.0
+    averaged: int = 0
+
+    def copy(self) -> State:
+        return replace(self, v=self.v.copy(), B=self.B.copy())
+
+    def total(self) -> Floats:
+        """Coefficients of the sum of the iterates."""
+        return self.C * self.v - self.B
+
+    def fold(self) -> None:
+        """The same in units of 1, before v and C outgrow what they stand for."""
+        self.B, self.C = -self.total(), 0.0
+        self.v, self.units = self.v / self.units, 1.0
 
 
 class KernelPegasos:
@@ -36,21 +68,19 @@ class KernelPegasos:
 
 
 class PegasosFit:
-    """One fit. v_j is what row j has answered so far: w = sum_j v_j phi(x_j) / (lam t)."""
+    """One fit. With steps of 1/(lam t) v_j is what row j has answered so far, and units is lam t."""
 
     def __init__(self, given: Pegasos, problem: KernelProblem, run: Run, start: Resume, seed: int) -> None:
         self.given, self.k = given, int(given.k)
+        self.plain = given.step == "pegasos" and not given.projection  # units follow from t
+        self.tail = {"average": 1.0, "tail": float(given.tail)}.get(given.output, 0.0)
         self.journal, self.run, self.start, self.seed = Journal(problem, run), run, start, seed
         self.problem = self.journal.watched(problem)
-        self.late = self._late(problem)
-        self.t, self.b, self.v = start.steps, 0.0, np.zeros(problem.matrix.m)
+        self.late = late_start(problem)
         self.each = 0.0  # seconds for a kernel value of the last steps, all included
         self.noted: tuple[Point, ...] = ()  # the points of the last certificate
-        self.certified: tuple[int, Floats, float, tuple[Point, ...]] | None = None  # the state it is of
-        if start.dual is not None and self.t:
-            shares = start.dual * problem.per_dual(start.lam)
-            self.v = shares * (problem.lam * (self.t + self.late))
-            self.b = start.left_by("kernel pegasos").get("b", 0.0)
+        self.certified: tuple[State, tuple[Point, ...]] | None = None  # the state it is of
+        self.now = self._begin()
 
     def fit(self) -> Fit:
         journal, start = self.journal, self.start
@@ -66,8 +96,8 @@ class PegasosFit:
         except KeyboardInterrupt as error:
             journal.error = error
         journal.close(self._rounding)
-        steps = (self.t, (self.t - start.steps) * self.k / self.problem.m)
-        reached = Point(self.problem, self._dual(), np.zeros_like(self.v), self.b)  # before the first certificate
+        steps = (self.now.t, (self.now.t - start.steps) * self.k / self.problem.m)
+        reached = Point(self.problem, self._dual(), np.zeros_like(self.now.v), self.now.b)  # without a certificate
         return journal.fit(steps, self._left() if self.run.remember else None, reached)
 
     def _back_to_certified(self) -> None:
@@ -75,111 +105,171 @@ class PegasosFit:
         warm start has left something that must not be lost; that gets its own, however long it takes.
         """
         if self.certified is not None:
-            self.t, self.v, self.b, self.noted = self.certified
+            self.now, self.noted = self.certified
             return
-        if self.start.steps and self.v.any():
+        if not self.given.certify:
+            return
+        if self.start.steps and self.now.v.any():
             self.problem = replace(self.problem, matrix=self.problem.matrix.seen_by(no_poll))
         else:
-            self.t, self.v, self.b = self.start.steps, np.zeros_like(self.v), 0.0
+            nothing = np.zeros_like(self.now.v)
+            self.now = State(self.start.steps, nothing, 0.0, 1.0, nothing.copy())
         self._note(self.journal.hold)
 
     def _rounding(self) -> float:
         return sum(sampled(point, self.seed) for point in self.noted)
 
     def w(self) -> Floats:
-        """The coefficient of every row in w."""
-        counted = self.t + self.late
-        return self.v / (self.problem.lam * counted) if counted else np.zeros_like(self.v)
+        """The coefficient of every row in the last w."""
+        units = self.problem.lam * (self.now.t + self.late) if self.plain else self.now.units
+        return self.now.v / units if units else np.zeros_like(self.now.v)
 
     def _dual(self) -> Floats:
-        """The same as dual variables, feasible or not."""
-        w, p = self.w(), self.problem.p
+        """Those of the w to return, as dual variables, feasible or not."""
+        w, p = self.now.total() / self.now.averaged if self.tail and self.now.averaged else self.w(), self.problem.p
         return np.divide(w, p, out=np.zeros_like(w), where=p > 0)
 
+    def _begin(self) -> State:
+        problem, start, t = self.problem, self.start, self.start.steps
+        now = State(t, np.zeros(problem.matrix.m), 0.0, 1.0, np.zeros(problem.matrix.m))
+        if start.dual is not None and t:
+            shares = start.dual * problem.per_dual(start.lam)
+            now.v = shares * (problem.lam * (t + self.late)) if self.plain else shares
+            left = start.left_by("kernel pegasos")
+            now.b = left.get("b", 0.0) if problem.free_bias else 0.0
+            if self.tail and len(left.get("total", ())):
+                now.B, now.averaged = -left["total"], left["averaged"]
+            now.doubt = np.inf  # ||w||^2 is not known
+        return now
+
     def _left(self) -> Resume:
-        unit = np.broadcast_to(self.problem.per_dual(self.problem.lam), self.v.shape)
-        dual = np.divide(self.w(), unit, out=np.zeros_like(self.v), where=unit > 0)
-        return Resume(self.start.w, self.t, dual, self.problem.lam, {"b": self.b}, "kernel pegasos")
+        now, problem = self.now, self.problem
+        unit = np.broadcast_to(problem.per_dual(problem.lam), now.v.shape)
+        dual = np.divide(self.w(), unit, out=np.zeros_like(now.v), where=unit > 0)
+        total = now.total() if self.tail else np.empty(0)
+        own: dict[str, Floats | float] = {"b": now.b, "total": total, "averaged": now.averaged}
+        return Resume(self.start.w, now.t, dual, problem.lam, own, "kernel pegasos")
 
     def _run(self) -> None:
         epoch, begun = self.problem.m / self.k, self.start.steps
         T = self.given.T
         last = begun + (T if T is not None else math.ceil(min(self.run.max_epochs * epoch, 2**62)))
+        if self.given.output == "random":
+            last = random_stop(self.given, begun, self.seed)
         epochs = 1.0
-        if self.t == last:  # max_epochs=0 asks what the start is worth
+        if self.now.t == last:  # max_epochs=0 asks what the start is worth
             self._note()
-        while self.t < last:
+        while self.now.t < last:
             until = last if T is not None else min(last, begun + math.ceil(epochs * epoch))
-            before = self.t
+            before = self.now.t
+            if 0 < self.tail < 1:
+                self._steps(max(before, until - int(self.tail * until)))
+                self.now.B[:], self.now.C, self.now.averaged = 0.0, 0.0, 0
             self._steps(until)
-            if self.t == before:
+            if self.now.t == before:
                 raise Enough  # no time for more
             if self._note() and T is None:
                 return
-            if self.t == until:
+            if self.now.t == until:
                 epochs *= 2  # a certificate needs the scores of all rows, which cost more than an epoch early on
 
     def _steps(self, until: int) -> None:
-        problem, run, sampling = self.problem, self.run, self.given.sampling
-        share = np.ones(len(self.v)) if sampling == "iid" or problem.weights.s is None else problem.weights.s
+        problem, run, sampling, now = self.problem, self.run, self.given.sampling, self.now
+        share = np.ones(len(now.v)) if sampling == "iid" or problem.weights.s is None else problem.weights.s
         share = share * (problem.m / problem.weights.total) if share is problem.weights.s else share
-        options = _core.PegasosBlock(
-            problem.lam, self.t, self.k, self.late, problem.free_bias, self.b if problem.free_bias else 0.0
-        )
+        options = self._options()
         many = max(1, _PICKS // self.k)
-        while self.t < until:
+        while now.t < until:
             self.journal.poll()
             if not self._leaves_time():
                 return
             began, before = run.seconds(), problem.matrix.evaluations
-            count = min(many, until - self.t) * self.k
-            first, listed, s = self.t * self.k, problem.weights.listed, problem.weights.s
+            count = min(many, until - now.t) * self.k
+            first, listed, s = now.t * self.k, problem.weights.listed, problem.weights.s
             rows = _core.picks(sampling, self.seed, problem.m, first, count, listed, s, self.k)
-            support = np.flatnonzero(self.v)
-            sums = problem.matrix.cross(rows, support, self.v[support]) + problem.offset * float(self.v.sum())
+            support = np.flatnonzero(now.v)
+            sums = problem.matrix.cross(rows, support, now.v[support]) + problem.offset * float(now.v.sum())
+            if self.given.projection and now.doubt > _DOUBT * now.square:
+                self._sum_square()
             K = problem.matrix.picked(rows)
-            v = problem.some(rows).pegasos(K, problem.offset, share[rows], sums, options)
-            np.add.at(self.v, rows, v)
-            self.t, self.b = options.t, options.b
+            for name in ("t", "b", "units", "square", "doubt", "C"):
+                setattr(options, name, getattr(now, name))
+            v, B = problem.some(rows).pegasos(K, problem.offset, share[rows], sums, options)
+            used = rows[: options.picks]
+            np.add.at(now.v, used, v[: len(used)])
+            if self.tail:
+                np.add.at(now.B, used, B[: len(used)])
+                now.averaged += options.t - now.t
+            for name in ("t", "b", "units", "square", "doubt", "C"):
+                setattr(now, name, getattr(options, name))
+            if not self.plain and now.units > _FOLD:
+                now.fold()
             self.each = (run.seconds() - began) / (problem.matrix.evaluations - before)
+
+    def _options(self) -> _core.PegasosBlock:
+        problem, (kind, number) = self.problem, schedule(self.given)
+        return _core.PegasosBlock(
+            lam=problem.lam,
+            k=self.k,
+            step=kind,
+            number=number,
+            late=self.late,
+            radius=math.sqrt(problem.zero_value / problem.lam) if self.given.projection else 0.0,
+            moves_bias=problem.free_bias,
+        )
+
+    def _sum_square(self) -> None:
+        """||w||^2 from v and K: as costly as a certificate, and seldom needed."""
+        now, w = self.now, self.w()
+        support = np.flatnonzero(w)
+        scores = self.problem.matrix.times(support, w[support])[:, 0]
+        now.square = max(0.0, float(w @ scores) + self.problem.offset * float(w.sum()) ** 2)
+        now.doubt = 0.0
 
     def _leaves_time(self) -> bool:
         """Whether after a few more steps there is still time for a certificate."""
-        matrix, support = self.problem.matrix, np.flatnonzero(self.v)
+        matrix, support = self.problem.matrix, np.flatnonzero(self.now.v)
         new = len(support) - int(matrix.cache.knows(support).sum())
         values = float(matrix.m) * (new + _PICKS)
         return bool(self.run.seconds_left() > _RESERVE * values * self.each)
 
     def _note(self, note: Callable[..., Any] | None = None) -> bool:
         """f of w, and the dual value of its coefficients, clipped to what is feasible."""
-        problem, mine = self.problem, self._dual()
+        if not self.given.certify:
+            return False
+        problem, mine, b = self.problem, self._dual(), self.now.b
         dual = Point.clipped(problem, mine)
         rows = np.flatnonzero(mine)
         both = problem.p[rows, None] * np.column_stack([mine[rows], dual[rows]])
         g, bound = np.ascontiguousarray(problem.matrix.times(rows, both).T)
-        other = Point(problem, dual, bound, self.b, terms=len(rows))
-        point, found = Point(problem, mine, g, self.b, terms=len(rows)).certified(other)
+        other = Point(problem, dual, bound, b, terms=len(rows))
+        point, found = Point(problem, mine, g, b, terms=len(rows)).certified(other)
         self.noted = (point, other)
-        self.certified = (self.t, self.v.copy(), self.b, self.noted)
-        return bool((note or self.journal.note)(self.t, point, found))
-
-    @staticmethod
-    def _late(problem: KernelProblem) -> float:
-        """Step 1 takes w to slope / lam: with an unbounded slope steps begin at 1 + L R^2 / lam."""
-        loss = problem.loss
-        if loss.bounded_slope:
-            return 0.0
-        reach = float(problem.matrix.diagonal.max()) + float(problem.bias != "none")
-        return steps_late(loss.smoothness * problem.largest_share, reach, problem.lam)
+        self.certified = (self.now.copy(), self.noted)
+        return bool((note or self.journal.note)(self.now.t, point, found))
 
 
-def refusals(given: Pegasos) -> None:
-    """Options that need w itself, which a kernel does not have."""
+_WHY = {
+    "start": "start is a vector over features, and with a kernel w is a sum over rows. Leave start='zero'",
+    "advance": "advance='on_loss' has another limit than the minimum of f (docs/variants.md), and is there for linear "
+    "models to show it. Leave advance='always'",
+}
+
+
+def refusals(given: Pegasos, problem: KernelProblem) -> None:
+    """What is not to be had from coefficients and kernel values, or at no bearable price."""
     usual = Pegasos()
-    for name in ("step", "projection", "start", "output", "advance"):
+    for name, why in _WHY.items():
         value = getattr(given, name)
         if isinstance(value, np.ndarray) or value != getattr(usual, name):
-            raise ValueError(
-                f"solver=Pegasos({name}={value!r}) is for linear models: with a kernel w is never written down. Leave "
-                f"{name}={getattr(usual, name)!r}, or use PegasosClassifier."
-            )
+            raise ValueError(f"solver=Pegasos({name}={value!r}) is for linear models: {why}, or use PegasosClassifier.")
+    if given.output == "best":
+        raise ValueError(
+            "solver=Pegasos(output='best') is for linear models: with a kernel the objective of every candidate takes "
+            "the kernel values of its support vectors with all rows. Use output='random', 'average' or 'tail'."
+        )
+    if given.projection and not problem.matrix.psd:
+        raise ValueError(
+            "projection=True needs the length of w, and this kernel may not be an inner product. Set it to False, or "
+            "say kernel_params={'psd': True} if the kernel is one."
+        )

@@ -75,6 +75,10 @@ class KernelProblem(Problem):
             return self.at_zero
         return float((self.lam * self.p) @ self.labelled.values(np.zeros(self.matrix.m)))
 
+    def largest_norm2(self) -> float:
+        """The largest squared length of a row as the kernel has it, without the bias feature."""
+        return float(self.matrix.diagonal.max())
+
     @property
     def is_piecewise_linear(self) -> bool:
         """Whether the slope of the loss jumps, and does nothing else."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -14,6 +16,7 @@ from .cache import Index
 from .problem import KernelProblem
 
 _ROWS = 256  # of a block, whose kernel rows are computed together
+_MISSED = 25  # epochs of independent draws: a row that is in none of them is one in e^25
 
 
 class KernelSDCA:
@@ -36,15 +39,16 @@ class SDCAFit(KernelAscent):
         self._given = given
 
     def _run(self) -> None:
-        epoch, slack, m = 0, np.inf, self.problem.m
+        epoch, slack, still, m, most_epochs = 0, np.inf, 0, self.problem.m, self.run.max_epochs
+        enough = _MISSED if self._given.sampling == "iid" else 1  # epochs in which every row has been visited
         while not self._note() and not self.is_spent:
             order = self._order(epoch, slack)
             before = self.point.a
-            for i in range(0, len(order), _ROWS):
-                if self.is_spent:
-                    break
-                self._visit(order[i : i + _ROWS])
-            if len(order) == m and np.array_equal(before, self.point.a):
+            most = math.ceil(most_epochs * m - self.visits) if np.isfinite(most_epochs) else len(order)
+            for block in _blocks(order[:most]):
+                self._visit(block)
+            still = still + 1 if len(order) == m and np.array_equal(before, self.point.a) else 0
+            if still == enough:
                 self._note()
                 return  # the rounding floor
             slack = self._slack() if self._given.shrinking and epoch % 5 else np.inf
@@ -75,3 +79,15 @@ class SDCAFit(KernelAscent):
         change = block.reached() - self.point.a[rows]
         moved = np.flatnonzero(change)
         self.point = self.point.moved(rows[moved], change[moved], block.b)
+
+
+def _blocks(order: Index) -> Iterator[Index]:
+    """The order in pieces without a row that comes twice: the second visit must see what the first has changed."""
+    first, seen = 0, set[int]()
+    for i, row in enumerate(order.tolist()):
+        if row in seen or i - first == _ROWS:
+            yield order[first:i]
+            first, seen = i, set()
+        seen.add(row)
+    if first < len(order):
+        yield order[first:]

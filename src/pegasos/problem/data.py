@@ -41,9 +41,10 @@ class InMemory:
 
     place = "memory"
 
-    def __init__(self, X: Any, threads: int = 1, names: Any = None) -> None:
-        """names: of the columns, for the error about one of them."""
-        self._X, self._rows = X, make_rows(X, training=True, threads=threads, names=names)
+    def __init__(self, X: Any, threads: int = 1, names: Any = None, *, check: bool = True) -> None:
+        """names: of the columns, for the error about one of them. check: False where whoever draws a row checks it."""
+        self._X, self._rows = X, make_rows(X, training=True, threads=threads, names=names, check=check)
+        self.is_checked, self.names = check, names
         self.shape: tuple[int, int] = self._rows.shape
 
     def native(self) -> _core.Rows:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -13,6 +14,7 @@ from .. import _core
 from ..losses.joint import good_joint_constant, joint_value_at_zero
 from ..losses.spec import LossSpec
 from .data import Data, InMemory, largest_norm2
+from .rows import naming
 from .weights import Weights as Weights
 
 Floats = NDArray[np.float64]
@@ -135,8 +137,10 @@ class Problem:
         return np.array([replace(self._labelled(), positive=k).native().best_constant() for k in each])
 
     def _labelled(self) -> Problem:
-        """The same, or with rows of zeros where rows are not in memory: for what depends on the labels alone."""
-        if hasattr(self.data, "native"):
+        """The same, or with rows of zeros where rows are not in memory, or not checked: for what depends on the labels
+        alone.
+        """
+        if hasattr(self.data, "native") and getattr(self.data, "is_checked", True):
             return self
         return replace(self, data=InMemory(np.zeros((self.data.shape[0], 1))))
 
@@ -200,6 +204,10 @@ class Problem:
     def largest_norm2(self) -> float:
         """The largest squared length of a row, without the constant feature."""
         return largest_norm2(self.data)
+
+    def naming_columns(self) -> AbstractContextManager[None]:
+        """What is said about an entry of a row that is checked when it is drawn, is said with the column's name."""
+        return naming(getattr(self.data, "names", None))
 
     def native(self) -> _core.Problem:
         """As native code reads it; made once."""

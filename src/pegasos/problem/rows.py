@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -98,23 +100,30 @@ def _check_compressed(X: Any) -> None:
         raise ValueError(f"index {indices[bad[0]]} in {line} {at} of {what} is outside 0..{n_minor - 1}.")
 
 
-def make_rows(X: Any, *, training: bool, threads: int = 1, names: Any = None) -> _core.Rows:
+def make_rows(X: Any, *, training: bool, threads: int = 1, names: Any = None, check: bool = True) -> _core.Rows:
     """Native rows that look at X without copying it; X is float32 or float64, C-ordered or CSR.
 
     For training, rows whose indices are not strictly increasing are sorted and summed in a copy. names: of the
-    columns, for the error about one of them.
+    columns, for the error about one of them. check: False where whoever draws a row checks it.
     """
+    with naming(names):
+        return _native_rows(X, training, threads, check)
+
+
+@contextmanager
+def naming(names: Any) -> Iterator[None]:
+    """What is said about an entry is said with the name of its column."""
     try:
-        return _checked_rows(X, training, threads)
+        yield
     except ValueError as error:
         if names is None:
             raise
         raise ValueError(with_names(str(error), names)) from None
 
 
-def _checked_rows(X: Any, training: bool, threads: int) -> _core.Rows:
+def _native_rows(X: Any, training: bool, threads: int, check: bool) -> _core.Rows:
     if not sp.issparse(X):
-        return _core.Rows.dense(np.require(X, requirements=["C", "A"]), threads)
+        return _core.Rows.dense(np.require(X, requirements=["C", "A"]), threads, check)
     if np.ndim(X.data) != 1 or np.ndim(X.indices) != 1 or np.ndim(X.indptr) != 1:
         raise ValueError("data, indices and indptr of the CSR matrix must have one dimension each.")
     if len(X.indptr) != X.shape[0] + 1:
@@ -122,8 +131,8 @@ def _checked_rows(X: Any, training: bool, threads: int) -> _core.Rows:
     if len(X.data) != len(X.indices):
         raise ValueError(f"the CSR matrix has {len(X.data)} values for {len(X.indices)} column indices.")
     data = np.require(X.data, requirements=["C", "A"])
-    rows = _core.Rows.csr(data, _index(X.indices), _index(X.indptr), X.shape[1], threads)
-    if training and not rows.strictly_increasing:
+    rows = _core.Rows.csr(data, _index(X.indices), _index(X.indptr), X.shape[1], threads, check)
+    if training and check and not rows.strictly_increasing:
         tidy = sp.csr_matrix((X.data, X.indices, X.indptr), shape=X.shape, copy=True)
         make_rows(tidy, training=False)  # another thread may have written to X since
         tidy.has_sorted_indices = tidy.has_canonical_format = False

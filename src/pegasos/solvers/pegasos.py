@@ -9,13 +9,13 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from .. import _core, words
-from ..losses.own import check_loss
 from ..problem.problem import Floats, Problem
 from ..rules import Flag, Integer, Number, OneOf, OrNone, Rule, StartVector, StepSize, check
 from .base import Fit, Resume, Run
 from .bias_search import search_bias
 from .own import Answers
-from .pegasos_options import late_of, late_start, native_options
+from .pegasos_options import late_of, native_options
+from .pegasos_refusals import refuse
 
 
 class Pegasos(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type hints
@@ -64,6 +64,13 @@ class Pegasos(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type 
         "on_loss": steps without a loss change nothing, and t does not count them. The limit is the optimum for lam
         times the share of the steps that have a loss, not that of f: `gap_` stays honest and does not vanish (0.3 on
         20,000 texts, lam=1e-4). T and max_epochs count all steps.
+    certify : bool, default=True
+        False: take T steps and nothing else. A linear model then looks at no row that is not drawn: rows are checked
+        when they are, and a bad one that never comes goes unnoticed. `objective_`, `dual_objective_` and `gap_` are
+        NaN, `history_` is empty, `converged_` is False. A free bias is the running one, not the best for all rows. With
+        sampling="iid" or "subsets" and no weights the work does not grow with the number of rows, but for that on y:
+        `label_seconds_` says how long it took to encode. Needs T, a loss whose slope is bounded, and CSR rows whose
+        indices are in order; output="best" and bias="search", which compare objectives, are refused.
 
     Notes
     -----
@@ -74,7 +81,13 @@ class Pegasos(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type 
     References
     ----------
     S. Shalev-Shwartz, Y. Singer, N. Srebro, A. Cotter, "Pegasos: primal estimated sub-gradient solver for SVM",
-    Mathematical Programming 127, 2011.
+    Mathematical Programming 127, 2011; by the first three, ICML 2007.
+
+    J. Kivinen, A. J. Smola, R. C. Williamson, "Online learning with kernels", IEEE Transactions on Signal Processing
+    52, 2004, for step="norma".
+
+    T. Zhang, "Solving large scale linear prediction problems using stochastic gradient descent algorithms", ICML 2004,
+    for constant steps.
     """
 
     _rules: ClassVar[dict[str, Rule]] = {
@@ -89,6 +102,7 @@ class Pegasos(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type 
         "attempts": Integer(1),
         "tail": Number(0.0, above=True, high=1.0),
         "advance": OneOf(("always", "on_loss")),
+        "certify": Flag(),
     }
 
     def __init__(
@@ -104,6 +118,7 @@ class Pegasos(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type 
         attempts: int = 3,
         tail: float = 0.5,
         advance: words.Advance = "always",
+        certify: bool = True,
     ) -> None:
         self.k = k
         self.T = T
@@ -116,8 +131,38 @@ class Pegasos(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type 
         self.attempts = attempts
         self.tail = tail
         self.advance = advance
+        self.certify = certify
 
     depends_on_seed = True  # for more than the last bits
+
+    @classmethod
+    def paper(cls, k: int, T: int, projection: bool = False) -> Pegasos:
+        """The algorithm of the journal paper, to the letter: Fig. 1 for k = 1, Fig. 2 for larger k.
+
+        T steps of 1/(lam t) from w_1 = 0, each on k different rows drawn at random, all sets of k alike; the last w is
+        the answer. What is minimised is the model's affair: the paper's figures are about the hinge and `bias="none"`;
+        in a kernel model this is Fig. 3. Where the theorems want picks with repetition, set `sampling="iid"`, which for
+        k = 1 is the same.
+
+        What the defaults of `Pegasos` change: `sampling="blocks"` visits every row once an epoch, and steps go on until
+        `gap_ <= tol * f(0)` is proven. Those of the linear models: `bias="regularized"` appends a constant feature to
+        every row (section 6), and `solver="auto"` is another method. All fits end with a certificate, which the paper
+        does not have: `certify=False` leaves it out.
+
+        Parameters
+        ----------
+        k : int
+            Rows per step.
+        T : int
+            Steps.
+        projection : bool, default=False
+            The line that the figures call optional; it is none in the conference paper.
+
+        Returns
+        -------
+        solver : Pegasos
+        """
+        return cls(k=k, T=T, sampling="iid" if k == 1 else "subsets", projection=projection)
 
     @property
     def fixed_steps(self) -> bool:
@@ -127,63 +172,31 @@ class Pegasos(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type 
     def check(self, problem: Problem, run: Run) -> None:
         """Refuse what cannot work, before anything runs."""
         check(self._rules, self)
-        if problem.loss.own is not None:
-            check_loss(problem.loss.own, problem.numbers())
-        if self.k > problem.m and not run.one_pass:
-            raise ValueError(
-                f"k = {self.k} rows per step, but there are only {problem.m} rows"
-                f"{'' if problem.weights.listed is None else ' of positive weight'}. Lower k to at most {problem.m}."
-            )
-        if self.output in ("random", "best") and (self.T is None or run.one_pass):
-            raise ValueError(
-                f"output={self.output!r} stops at random steps out of T: set T, and do not use partial_fit."
-            )
-        if not isinstance(self.step, str) and float(self.step) * problem.lam >= 1:
-            raise ValueError(
-                f"a constant step must be below 1/lam = {1 / problem.lam:g}, or w would not shrink; got {self.step:g}."
-            )
-        late = late_start(problem)
-        if not isinstance(self.step, str) and float(self.step) * problem.lam * late > 1:
-            raise ValueError(
-                f"a constant step must be at most {1 / (problem.lam * late):.3g} with loss={problem.loss}, whose "
-                f"slope is not bounded, or w would explode on these rows; got {self.step:g}."
-            )
-        if self.projection and problem.bias not in ("none", "regularized"):
-            raise ValueError(
-                f"projection=True bounds w with its bias inside; with bias={problem.bias!r} set it to False."
-            )
-        is_hinge = problem.loss.name == "hinge" and problem.loss.has_native_twin
-        if problem.bias in ("batch", "search") and not is_hinge:
-            raise ValueError(f"bias={problem.bias!r} is for the hinge; with loss={problem.loss} use bias='free'.")
-        if problem.bias == "batch" and self.k == 1:
-            raise ValueError(
-                "bias='batch' finds the best b of each batch, which needs k > 1; use bias='free' for k = 1."
-            )
-        if not isinstance(self.start, str) and problem.width > 1:
-            raise ValueError(
-                f"start as an array is for one vector of weights, and loss={problem.loss} has one a class; use "
-                "start='zero' or 'random'."
-            )
-        if not isinstance(self.start, str) and len(self.start) != problem.dim - 1:
-            raise ValueError(f"start has {len(self.start)} entries for {problem.dim - 1} features.")
+        refuse(self, problem, run)
 
     def solve(self, problem: Problem, run: Run, start: Resume, seed: int) -> Fit:
         """Minimise; `start.steps` steps have been taken already."""
         if problem.bias == "search" and not run.one_pass:
-            zero = Resume(np.zeros(problem.dim))
-            at_bias = lambda run, b: self._run(problem, run, zero, seed, b)  # noqa: E731  # used once, below
-            return search_bias(at_bias, problem, run, self.T, start.steps)
+
+            def at(run: Run, b: float, steps: int, left: Resume) -> Fit:
+                return self._with(T=steps)._run(problem, run, left, seed, b)
+
+            return search_bias(at, problem, run, self.T, self.k, start.steps)
         return self._run(problem, run, start, seed, None)
+
+    def _with(self, **params: Any) -> Pegasos:
+        return Pegasos(**{**self.get_params(deep=False), **params})
 
     def _run(self, problem: Problem, run: Run, start: Resume, seed: int, b: float | None) -> Fit:
         late = late_of(self, problem, run, start)
-        state = self._state(problem, start, seed, late)
         options = native_options(self, problem, run, start, seed)
+        state = self._state(problem, start, seed, late, options.certify)
         if b is not None:
             state["b"], options.fixed_bias = b, True
         w: Floats = state["out"]
         own = None if problem.loss.has_native_twin else Answers(problem, options.k)
-        found = _core.pegasos_fit(problem.native(), options, state, run.threads, run.watch(w.copy), own)
+        with problem.naming_columns():
+            found = _core.pegasos_fit(problem.native(), options, state, run.threads, run.watch(w.copy), own)
         visits = (state["t"] - start.steps) * self.k
         return Fit(
             w=w,
@@ -197,7 +210,7 @@ class Pegasos(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type 
             resume=self._resume(problem, run, state, late),
         )
 
-    def _state(self, problem: Problem, start: Resume, seed: int, late: float) -> dict[str, Any]:
+    def _state(self, problem: Problem, start: Resume, seed: int, late: float, counting: bool = True) -> dict[str, Any]:
         """w = c * v with c = 1/(lam t), eq. 13 of the paper, or later steps. At t = 0 both are zero and c is free."""
         t, averages = start.steps, self.output in ("average", "tail")
         left = start.left_by("pegasos")
@@ -222,7 +235,9 @@ class Pegasos(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type 
                 B, C, averaged = left["B"].copy(), left["C"] * (c / left["c"]), left["averaged"]  # C v must not change
         if problem.free_bias:
             v[-problem.width :] = 0.0
-        counts = np.zeros(problem.n_duals) if start.dual is None else start.dual * problem.per_dual(start.lam) / c
+        counts = np.zeros(problem.n_duals if counting else 0)
+        if start.dual is not None and counting:
+            counts = start.dual * problem.per_dual(start.lam) / c
         return {
             "v": v, "counts": counts, "out": out, "B": B,
             "c": c, "t": t, "hits": hits, "b": b, "C": C, "averaged": averaged,
@@ -244,7 +259,7 @@ class Pegasos(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type 
             return None  # partial_fit may come: w and t are attributes, and there is nothing that they do not tell
         counts, out = state.pop("counts"), state.pop("out")
         dual = None
-        if run.remember:
+        if run.remember and len(counts):
             unit = np.asarray(problem.per_dual(problem.lam))
             counts *= state["c"]
             dual = np.divide(counts, unit, out=np.zeros_like(counts), where=unit > 0)  # rows of weight zero have none

@@ -33,7 +33,10 @@ def native_options(solver: Pegasos, problem: Problem, run: Run, start: Resume, s
     o.from_start = t == 0 and not (isinstance(solver.start, str) and solver.start == "zero")
     o.set_sampling(solver.sampling)
     o.steps = min(t + int(steps), _MOST_STEPS)
-    o.tol, o.to_the_end, o.one_pass = run.tol * problem.at_zero, solver.T is not None, run.one_pass
+    o.certify = bool(solver.certify) or run.one_pass
+    o.to_the_end, o.one_pass = solver.T is not None, run.one_pass
+    if o.certify:
+        o.tol = run.tol * problem.at_zero
     if not problem.loss.has_native_twin:
         o.known = problem.zero_value  # a wrong conjugate must not prove more than that
         o.to_the_end = o.to_the_end or problem.loss.conjugate is None  # nothing is proven on the way
@@ -89,14 +92,21 @@ def norma_p(solver: Pegasos) -> float:
     return 0.5 * math.sqrt(2.0 + 0.5 / math.sqrt(solver.T)) if solver.T is not None else 1.0 / math.sqrt(2.0)
 
 
-def _stop_at_random(solver: Pegasos, o: _core.PegasosOptions, problem: Problem, run: Run, t: int, seed: int) -> None:
-    """r uniform in 1..T gives w_r, the iterate before step r (lemma 3, theorems 2 and 3 of 2007)."""
+def random_stop(solver: Pegasos, t: int, seed: int) -> int:
+    """The last step: r uniform in 1..T gives w_r, the iterate before step r (lemma 3, theorems 2 and 3 of 2007)."""
     assert solver.T is not None
+    r = np.random.default_rng([seed, 1]).integers(1, min(solver.T, _MOST_STEPS) + 1)
+    return min(t + int(r) - 1, _MOST_STEPS)
+
+
+def _stop_at_random(solver: Pegasos, o: _core.PegasosOptions, problem: Problem, run: Run, t: int, seed: int) -> None:
+    """At one random step, or several to choose from."""
+    assert solver.T is not None
+    if solver.output == "random":
+        o.steps = random_stop(solver, t, seed)
+        return
     rng = np.random.default_rng([seed, 1])
     last = min(solver.T, _MOST_STEPS) + 1
-    if solver.output == "random":
-        o.steps = min(t + int(rng.integers(1, last)) - 1, _MOST_STEPS)
-        return
     tries = np.maximum(np.sort(rng.integers(1, last, size=solver.attempts)) - 1, 1)
     o.tries = [min(t + int(r), _MOST_STEPS) for r in tries]
     o.steps = o.tries[-1]

@@ -1,0 +1,83 @@
+"""What Pegasos cannot do, and what to do instead."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..losses.own import check_loss
+from ..problem.problem import Floats, Problem
+from .base import Run
+from .pegasos_options import late_start
+
+if TYPE_CHECKING:
+    from .pegasos import Pegasos
+
+
+def refuse(solver: Pegasos, problem: Problem, run: Run) -> None:
+    """Raise ValueError for the first thing that cannot work, before anything runs."""
+    if problem.loss.own is not None:
+        check_loss(problem.loss.own, problem.numbers())
+    if solver.k > problem.m and not run.one_pass:
+        raise ValueError(
+            f"k = {solver.k} rows per step, but there are only {problem.m} rows"
+            f"{'' if problem.weights.listed is None else ' of positive weight'}. Lower k to at most {problem.m}."
+        )
+    if solver.output in ("random", "best") and (solver.T is None or run.one_pass):
+        raise ValueError(f"output={solver.output!r} stops at random steps out of T: set T, and do not use partial_fit.")
+    if not isinstance(solver.step, str) and float(solver.step) * problem.lam >= 1:
+        raise ValueError(
+            f"a constant step must be below 1/lam = {1 / problem.lam:g}, or w would not shrink; got {solver.step:g}."
+        )
+    if not solver.certify and not run.one_pass:
+        _refuse_without_certificate(solver, problem)
+    late = late_start(problem)
+    if not isinstance(solver.step, str) and float(solver.step) * problem.lam * late > 1:
+        raise ValueError(
+            f"a constant step must be at most {1 / (problem.lam * late):.3g} with loss={problem.loss}, whose "
+            f"slope is not bounded, or w would explode on these rows; got {solver.step:g}."
+        )
+    if solver.projection and problem.bias not in ("none", "regularized"):
+        raise ValueError(f"projection=True bounds w with its bias inside; with bias={problem.bias!r} set it to False.")
+    is_hinge = problem.loss.name == "hinge" and problem.loss.has_native_twin
+    if problem.bias in ("batch", "search") and not is_hinge:
+        raise ValueError(f"bias={problem.bias!r} is for the hinge; with loss={problem.loss} use bias='free'.")
+    if problem.bias == "batch" and solver.k == 1:
+        raise ValueError("bias='batch' finds the best b of each batch, which needs k > 1; use bias='free' for k = 1.")
+    if not isinstance(solver.start, str) and problem.width > 1:
+        raise ValueError(
+            f"start as an array is for one vector of weights, and loss={problem.loss} has one a class; use "
+            "start='zero' or 'random'."
+        )
+    if not isinstance(solver.start, str):
+        _check_start(np.asarray(solver.start, dtype=np.float64), problem)
+
+
+def _check_start(w: Floats, problem: Problem) -> None:
+    """Refuse a w_1 of the wrong size, or outside the ball that the papers take it from."""
+    if len(w) != problem.dim - 1:
+        raise ValueError(f"start has {len(w)} entries for {problem.dim - 1} features.")
+    length, radius = float(np.linalg.norm(w)), math.sqrt(problem.zero_value / problem.lam)
+    if length > radius * (1 + 1e-9):
+        raise ValueError(
+            f"start has the length {length:.4g}, but w_1 must be in the ball that holds the optimum, of radius "
+            f"sqrt(f(0)/lam) = {radius:.4g}. Scale it down, start * {radius / length:.3g}; to go on from a longer w "
+            "use warm_start or partial_fit."
+        )
+
+
+def _refuse_without_certificate(solver: Pegasos, problem: Problem) -> None:
+    """What cannot be had without a look at all rows."""
+    if solver.T is None:
+        raise ValueError("certify=False takes T steps and proves nothing: set T, or leave certify=True to stop at tol.")
+    if solver.output == "best":
+        raise ValueError("output='best' compares objectives, and certify=False computes none; use output='random'.")
+    if problem.bias == "search":
+        raise ValueError("bias='search' compares objectives, and certify=False computes none; use bias='free'.")
+    if problem.is_linear and not problem.loss.bounded_slope:
+        raise ValueError(
+            f"certify=False looks at no row that is not drawn, and the steps of loss={problem.loss}, whose slope is "
+            "not bounded, depend on the longest row of all. Leave certify=True, or use a loss with a bounded slope."
+        )
