@@ -45,7 +45,7 @@ nb::tuple respond_now(const PyLabelled& rows, Vec<double> p, OutVec<double> a, O
 
 template <class T>
 auto pegasos_block(const PyLabelled& rows, Corner<T> K, double offset, Vec<double> share, OutVec<double> sum,
-                   PegasosBlock& options) {
+                   KernelSteps& options) {
   const auto block = block_of(K, offset, rows);
   rows.fit(share.size());
   rows.fit(sum.size());
@@ -149,11 +149,11 @@ void bind_kernel(nb::module_& m) {
       .def_rw("in_order", &SweepOptions::in_order)
       .def_rw("seed", &SweepOptions::seed)
       .def_rw("threads", &SweepOptions::threads);
-  nb::class_<PegasosBlock>(m, "PegasosBlock")
+  nb::class_<KernelSteps>(m, "KernelSteps")
       .def(nb::init<double, int64_t, int64_t, double, bool, double>(), "lam"_a, "t"_a, "k"_a, "late"_a, "moves_bias"_a,
            "b"_a)
-      .def_ro("t", &PegasosBlock::t)
-      .def_ro("b", &PegasosBlock::b);
+      .def_ro("t", &KernelSteps::t)
+      .def_ro("b", &KernelSteps::b);
 
   nb::class_<PyLabelled> rows(m, "Labelled");
   rows.def(

@@ -128,7 +128,7 @@ TEST(pegasos_on_a_block_is_fig_3) {
   for (const int64_t k : {1, 4}) {
     const Line<double> zero;
     std::vector<double> sum(zero.a), v(sum), share(zero.p.size(), 1.0), counts(sum);
-    PegasosBlock options{lam, 0, k, 0, false, 0};
+    KernelSteps options{lam, 0, k, 0, false, 0};
     pegasos_steps(line.block(0), Hinge{}, options, line.y, share, sum, v);
     int64_t t = 0;
     for (int64_t first = 0; first < n; first += k) {

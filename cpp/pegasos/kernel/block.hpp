@@ -35,7 +35,7 @@ struct KernelBlock {
   // score_j += step (K_ij + offset) for j from `first` to `last`.
   void add(double step, int64_t i, int64_t first, int64_t last, std::span<double> score) const {
     double* out = score.data() + first;
-    kernel::axpy(step, values + i * stride + first, last - first, out);
+    simd::axpy(step, values + i * stride + first, last - first, out);
     if (offset == 0) return;
     for (int64_t j = 0; j < last - first; ++j) out[j] += step * offset;
   }
@@ -156,7 +156,7 @@ void respond(const L& loss, const BlockState& b, std::span<const double> curvatu
 // Pegasos on a block of picks: Fig. 3 of the paper with y_j inside the sum and 1/(lam (t - 1)), so that its w is that
 // of Fig. 1. sum_i holds sum_j v_j (K_ij + offset) over all rows j at the time of step t; v_j is minus the slopes that
 // row j has answered with, each divided by k.
-struct PegasosBlock {
+struct KernelSteps {
   double lam;
   int64_t t, k;  // steps taken before this block, rows per step
   double late;   // t0 of losses with unbounded slopes
@@ -165,7 +165,7 @@ struct PegasosBlock {
 };
 
 template <class T, Loss L>
-void pegasos_steps(const KernelBlock<T>& K, const L& loss, PegasosBlock& o, std::span<const double> y,
+void pegasos_steps(const KernelBlock<T>& K, const L& loss, KernelSteps& o, std::span<const double> y,
                    std::span<const double> share, std::span<double> sum, std::span<double> v) {
   for (int64_t first = 0; first < K.n; first += o.k) {
     const int64_t last = std::min(first + o.k, K.n), t = ++o.t;

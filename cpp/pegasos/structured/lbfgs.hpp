@@ -123,14 +123,14 @@ class QuasiNewton {
     std::vector<double> sums((n_ + piece - 1) / piece);
     team_.each(int64_t(sums.size()), [&](int64_t i) {
       const size_t from = size_t(i) * piece;
-      sums[size_t(i)] = kernel::dot(a.data() + from, int64_t(std::min(piece, n_ - from)), b.data() + from);
+      sums[size_t(i)] = simd::dot(a.data() + from, int64_t(std::min(piece, n_ - from)), b.data() + from);
     });
     return std::accumulate(sums.begin(), sums.end(), 0.0);
   }
   void axpy(double a, const std::vector<double>& x, std::vector<double>& y) {
     team_.each(int64_t((n_ + piece - 1) / piece), [&](int64_t i) {
       const size_t from = size_t(i) * piece;
-      kernel::axpy(a, x.data() + from, int64_t(std::min(piece, n_ - from)), y.data() + from);
+      simd::axpy(a, x.data() + from, int64_t(std::min(piece, n_ - from)), y.data() + from);
     });
   }
 

@@ -123,7 +123,7 @@ class PegasosFit:
         problem, run, sampling = self.problem, self.run, self.given.sampling
         share = np.ones(len(self.v)) if sampling == "iid" or problem.weights.s is None else problem.weights.s
         share = share * (problem.m / problem.weights.total) if share is problem.weights.s else share
-        options = _core.PegasosBlock(
+        options = _core.KernelSteps(
             problem.lam, self.t, self.k, self.late, problem.free_bias, self.b if problem.free_bias else 0.0
         )
         many = max(1, _PICKS // self.k)
