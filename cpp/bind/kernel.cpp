@@ -47,7 +47,7 @@ nb::tuple respond_now(const PyLabelled& rows, Vec<double> p, OutVec<double> a, O
 // What the picks add to v, and to B of the average.
 template <class T>
 nb::tuple pegasos_block(const PyLabelled& rows, Corner<T> K, double offset, Vec<double> share, OutVec<double> sum,
-                        PegasosBlock& options) {
+                        KernelSteps& options) {
   const auto block = block_of(K, offset, rows);
   rows.fit(share.size());
   rows.fit(sum.size());
@@ -152,21 +152,21 @@ void bind_kernel(nb::module_& m) {
       .def_rw("in_order", &SweepOptions::in_order)
       .def_rw("seed", &SweepOptions::seed)
       .def_rw("threads", &SweepOptions::threads);
-  nb::class_<PegasosBlock>(m, "PegasosBlock")
+  nb::class_<KernelSteps>(m, "KernelSteps")
       .def(
           "__init__",
-          [](PegasosBlock* self, double lam, int64_t k, const std::string& step, double number, double late,
+          [](KernelSteps* self, double lam, int64_t k, const std::string& step, double number, double late,
              double radius, bool moves_bias) {
-            new (self) PegasosBlock{lam, 0, k, steps_of(step, number, late), radius, moves_bias, 0.0};
+            new (self) KernelSteps{lam, 0, k, steps_of(step, number, late), radius, moves_bias, 0.0};
           },
           nb::kw_only(), "lam"_a, "k"_a, "step"_a, "number"_a, "late"_a, "radius"_a, "moves_bias"_a)
-      .def_rw("t", &PegasosBlock::t)
-      .def_rw("b", &PegasosBlock::b)
-      .def_rw("units", &PegasosBlock::units)
-      .def_rw("square", &PegasosBlock::square)
-      .def_rw("doubt", &PegasosBlock::doubt)
-      .def_rw("C", &PegasosBlock::C)
-      .def_ro("picks", &PegasosBlock::picks);
+      .def_rw("t", &KernelSteps::t)
+      .def_rw("b", &KernelSteps::b)
+      .def_rw("units", &KernelSteps::units)
+      .def_rw("square", &KernelSteps::square)
+      .def_rw("doubt", &KernelSteps::doubt)
+      .def_rw("C", &KernelSteps::C)
+      .def_ro("picks", &KernelSteps::picks);
 
   nb::class_<PyLabelled> rows(m, "Labelled");
   rows.def(

@@ -123,8 +123,8 @@ void stays_inside(std::vector<I> idx) {
   row.rank_one(1.0, A.data());
   row.each([&](int64_t j, double) { CHECK(j >= 0 && j <= d); });
   std::vector<double> wide(size_t(dim) * 7, 1.0), scores(7);
-  kernel::dot(row, 7, wide.data(), scores.data());
-  kernel::axpy(row, 7, scores.data(), wide.data());
+  simd::dot(row, 7, wide.data(), scores.data());
+  simd::axpy(row, 7, scores.data(), wide.data());
   CHECK(scores[6] == double(idx.size()) + 1);
 }
 

@@ -85,10 +85,10 @@ std::vector<double> left_of(const JointSystem<Rows>& system, const Rows& rows, i
   std::vector<double> left(gradient), score(static_cast<size_t>(width)), bent(score);
   for (size_t j = 0; j < left.size(); ++j) left[j] -= 0.01 * change[j];
   for (int64_t i = 0; i < rows.size(); ++i) {
-    kernel::dot(rows[i], width, change.data(), score.data());
+    simd::dot(rows[i], width, change.data(), score.data());
     bend(system.soft_of(i), score.data(), bent.data());
     for (double& x : bent) x = -x;
-    kernel::axpy(rows[i], width, bent.data(), left.data());
+    simd::axpy(rows[i], width, bent.data(), left.data());
   }
   return left;
 }
@@ -151,7 +151,7 @@ TEST(a_row_adds_to_any_number_of_classes) {
     std::vector<double> a(size_t(width), 0.5), w(size_t(p.rows.dim() * width), 1.0), one(w);
     for (int64_t c = 0; c < width; ++c) a[size_t(c)] -= double(c);
     for (int64_t i = 0; i < p.rows.size(); ++i) {
-      kernel::axpy(p.rows[i], width, a.data(), w.data());
+      simd::axpy(p.rows[i], width, a.data(), w.data());
       for (int64_t c = 0; c < width; ++c)
         ClassRow<SparseRow<float, int32_t>>{p.rows[i], c, width}.axpy(a[size_t(c)], one.data());
     }

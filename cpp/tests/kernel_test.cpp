@@ -10,8 +10,8 @@
 #include "check.hpp"
 #include "dual_data.hpp"
 #include "pegasos/kernel/block.hpp"
-#include "pegasos/kernel/pegasos_block.hpp"
 #include "pegasos/kernel/pair_sums.hpp"
+#include "pegasos/kernel/pegasos_block.hpp"
 #include "pegasos/kernel/sparse_products.hpp"
 #include "pegasos/kernel/symmetry.hpp"
 
@@ -129,7 +129,7 @@ TEST(pegasos_on_a_block_is_fig_3) {
   for (const int64_t k : {1, 4}) {
     const Line<double> zero;
     std::vector<double> sum(zero.a), v(sum), share(zero.p.size(), 1.0), counts(sum);
-    PegasosBlock options{lam, 0, k, {}, 0, false, 0};
+    KernelSteps options{lam, 0, k, {}, 0, false, 0};
     std::vector<double> B(sum);
     pegasos_steps(line.block(0), Hinge{}, options, line.y, share, sum, v, B);
     int64_t t = 0;

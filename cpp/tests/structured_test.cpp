@@ -149,7 +149,7 @@ TEST(the_second_derivative_is_the_change_of_the_gradient) {
     direction.clear();
     for (const int64_t place : curvature.places()) direction.push_back(v[size_t(place)]);
     curvature.product(direction, team, product);
-    return kernel::dot(direction.data(), int64_t(direction.size()), product.data());
+    return simd::dot(direction.data(), int64_t(direction.size()), product.data());
   };
   multiply(1e-15, 0);
   for (size_t at = 0; at < product.size(); ++at) {

@@ -7,7 +7,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from pegasos import KernelPegasosClassifier, KernelPegasosRegressor, losses
 from pegasos.kernel_solvers import auto, low_rank
-from pegasos.kernel_solvers.block import Block
+from pegasos.kernel_solvers.working_set import WorkingSet
 
 X, Y = rows(400, 5, seed=4)
 SMOOTH = [name for name, loss in losses.NAMED.items() if np.isfinite(loss.smoothness)]
@@ -53,7 +53,7 @@ def fitted(loss, monkeypatch, **params):
 @pytest.mark.parametrize("loss", SMOOTH)
 def test_it_is_solved_in_a_few_steps_to_the_optimum_of_sweeps(loss, bias, tol, whole, monkeypatch):
     with monkeypatch.context() as patched:
-        patched.setattr(Block, "jump", lambda *_: False)
+        patched.setattr(WorkingSet, "jump", lambda *_: False)
         other, jumps = fitted(loss, patched, bias=bias, tol=1e-6)
         assert jumps == 0
     if not whole:

@@ -14,9 +14,9 @@ from sklearn.svm import SVC
 from pegasos import KernelPegasosClassifier, KernelPegasosRegressor, _core, losses
 from pegasos.kernel_solvers import whole as kernel_whole
 from pegasos.kernel_solvers.auto import KernelAuto
-from pegasos.kernel_solvers.block import Block
 from pegasos.kernel_solvers.cache import touched
 from pegasos.kernel_solvers.journal import Journal
+from pegasos.kernel_solvers.working_set import WorkingSet
 from pegasos.problem.rows import make_rows
 from pegasos.solvers.base import Run
 
@@ -93,9 +93,9 @@ def works(monkeypatch):
 
         return call
 
-    polish = Block.polish
-    monkeypatch.setattr(Block, "climb", counted(Block.climb))
-    monkeypatch.setattr(Block, "polish", counted(polish))
+    polish = WorkingSet.polish
+    monkeypatch.setattr(WorkingSet, "climb", counted(WorkingSet.climb))
+    monkeypatch.setattr(WorkingSet, "polish", counted(polish))
     return found
 
 

@@ -26,7 +26,7 @@ namespace pegasos {
 #define PEG_CLONES
 #endif
 
-namespace kernel {
+namespace simd {
 
 // The smaller of both. Spelt out where it matters: gcc takes the flags in the order that costs two operations.
 [[gnu::always_inline]] inline int64_t bounded(uint64_t index, int64_t most) {
@@ -86,7 +86,7 @@ PEG_DENSE(float)
 PEG_DENSE(double)
 #undef PEG_DENSE
 
-}  // namespace kernel
+}  // namespace simd
 
 template <class T>
 struct DenseRow {
@@ -97,9 +97,9 @@ struct DenseRow {
   int64_t size() const { return n; }
   int64_t dim() const { return n; }
   int64_t column(int64_t j) const { return j; }
-  double dot(const double* w) const { return kernel::dot(val, n, w) + bias * w[n]; }
+  double dot(const double* w) const { return simd::dot(val, n, w) + bias * w[n]; }
   void axpy(double a, double* w) const {
-    kernel::axpy(a, val, n, w);
+    simd::axpy(a, val, n, w);
     w[n] += a * bias;
   }
   // w <- w + a x / over, entry by entry.
@@ -107,7 +107,7 @@ struct DenseRow {
     for (int64_t j = 0; j < n; ++j) w[j] += a * double(val[j]) / over[j];
     w[n] += a * bias / over[n];
   }
-  double norm2() const { return kernel::norm2(val, n) + bias * bias; }
+  double norm2() const { return simd::norm2(val, n) + bias * bias; }
   void add_squares(double a, double* w) const {
     for (int64_t j = 0; j < n; ++j) w[j] += a * double(val[j]) * double(val[j]);
     w[n] += a * bias * bias;
@@ -128,8 +128,8 @@ struct DenseRow {
 
   // A <- A + weight x x^T, lower triangle of a row-major (n + 1) x (n + 1) matrix.
   void rank_one(double weight, double* A) const {
-    for (int64_t r = 0; r < n; ++r) kernel::axpy(weight * double(val[r]), val, r + 1, A + r * (n + 1));
-    kernel::axpy(weight * bias, val, n, A + n * (n + 1));
+    for (int64_t r = 0; r < n; ++r) simd::axpy(weight * double(val[r]), val, r + 1, A + r * (n + 1));
+    simd::axpy(weight * bias, val, n, A + n * (n + 1));
     A[n * (n + 1) + n] += weight * bias * bias;
   }
 };
@@ -150,7 +150,7 @@ struct SparseRow {
   int64_t size() const { return n; }
   int64_t dim() const { return d; }
   [[gnu::always_inline]] int64_t column(int64_t j) const {
-    return kernel::bounded(std::make_unsigned_t<I>(idx[j]), d);  // below zero is far above
+    return simd::bounded(std::make_unsigned_t<I>(idx[j]), d);  // below zero is far above
   }
 
   // Scalar loads on purpose: gather instructions were measured slower here. Sums in pairs have the same bits; they pay
@@ -165,7 +165,7 @@ struct SparseRow {
         return _mm_loadh_pd(_mm_load_sd(w + column(k)), w + column(k + 1));
       };
       for (; j + 4 <= n; j += 4) {
-        const auto [x, y] = kernel::two_pairs(val + j);
+        const auto [x, y] = simd::two_pairs(val + j);
         a = _mm_add_pd(a, _mm_mul_pd(x, two(j)));
         b = _mm_add_pd(b, _mm_mul_pd(y, two(j + 2)));
       }
@@ -189,7 +189,7 @@ struct SparseRow {
     for (int64_t j = 0; j < n; ++j) w[column(j)] += a * double(val[j]) / over[column(j)];
     w[d] += a * bias / over[d];
   }
-  double norm2() const { return kernel::norm2(val, n) + bias * bias; }
+  double norm2() const { return simd::norm2(val, n) + bias * bias; }
   void add_squares(double a, double* w) const {
     for (int64_t j = 0; j < n; ++j) w[column(j)] += a * double(val[j]) * double(val[j]);
     w[d] += a * bias * bias;

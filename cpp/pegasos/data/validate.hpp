@@ -98,7 +98,7 @@ double largest_norm2(const Rows& rows, int64_t from, int64_t to) {
 // is not, the rows are looked at one by one. Summing row by row took three times as long: short loops mispredict.
 template <class Rows>
 double bound_norm2(const Rows& rows, int64_t from, int64_t to, int64_t first, int64_t count) {
-  const double together = kernel::norm2(rows.data + first, count);
+  const double together = simd::norm2(rows.data + first, count);
   return together <= std::numeric_limits<double>::max() ? together : largest_norm2(rows, from, to);
 }
 

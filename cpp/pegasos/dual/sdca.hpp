@@ -102,8 +102,8 @@ class DualAscent {
     return go_on;
   }
 
-  // From the next epoch on: rows that are settled by more than `slack` at a visit sit out until activate_all, and
-  // rows that were calm at their last visits are visited less often.
+  // From the next epoch on: rows that are settled by more than `slack` at a visit sit out until a certificate finds
+  // that they would move, and rows that were calm at their last visits are visited less often.
   void shrink(double slack) { slack_ = slack; }
 
   // A pass over all rows, a certificate, saw this row: brings back those that would move.
@@ -185,7 +185,7 @@ class DualAscent {
     std::array<Sampler::Pick, block + far> picks;
     const auto last = int64_t(sampler.population().m);
     double scale = 1 / (p_.lam * total);
-    Block<Blocks> score(loss_), now(loss_);
+    PerClass<Blocks> score(loss_), now(loss_);
     for (int64_t begin = from; begin < to; begin += block) {
       const auto n = size_t(std::min(block, to - begin)), known = size_t(std::min(block + far, last - begin));
       sampler.fill(uint64_t(begin), std::span(picks).first(known));

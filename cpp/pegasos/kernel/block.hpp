@@ -35,7 +35,7 @@ struct KernelBlock {
   // score_j += step (K_ij + offset) for j from `first` to `last`.
   void add(double step, int64_t i, int64_t first, int64_t last, std::span<double> score) const {
     double* out = score.data() + first;
-    kernel::axpy(step, values + i * stride + first, last - first, out);
+    simd::axpy(step, values + i * stride + first, last - first, out);
     if (offset == 0) return;
     for (int64_t j = 0; j < last - first; ++j) out[j] += step * offset;
   }

@@ -21,7 +21,7 @@
 
 namespace pegasos {
 
-namespace kernel {
+namespace simd {
 
 struct Best {
   double value;
@@ -100,7 +100,7 @@ PEG_CLIMB(float)
 PEG_CLIMB(double)
 #undef PEG_CLIMB
 
-}  // namespace kernel
+}  // namespace simd
 
 // One climb on a block. The scores in the state hold the bias.
 template <class T, PiecewiseLinear L>
@@ -132,8 +132,8 @@ class Climb {
   // With a free bias: the shift of all scores in the middle of those at which the first row would rise or fall.
   double shift() const {
     if (!pairs_) return 0;
-    const double top = kernel::steepest(ways_, b_.score.data(), K_.n).value,
-                 bottom = kernel::flattest(ways_, b_.score.data(), K_.n);
+    const double top = simd::steepest(ways_, b_.score.data(), K_.n).value,
+                 bottom = simd::flattest(ways_, b_.score.data(), K_.n);
     const double middle = bottom + (top - bottom) / 2;
     return std::isfinite(middle) ? middle : 0;
   }
@@ -143,7 +143,7 @@ class Climb {
   const L& loss_;
   const BlockState& b_;
   const bool pairs_;
-  kernel::Ways ways_;
+  simd::Ways ways_;
   double least_;
 
   const T* line(int64_t i) const { return K_.values + i * K_.stride; }
@@ -171,10 +171,10 @@ class Climb {
 
   bool pair() {
     const double* score = b_.score.data();
-    const kernel::Best first = kernel::steepest(ways_, score, K_.n);
+    const simd::Best first = simd::steepest(ways_, score, K_.n);
     if (first.at < 0) return false;
     const double own = ways_.diagonal[size_t(first.at)];
-    const kernel::Best second = kernel::partner(ways_, score, K_.n, line(first.at), first.value, own, least_);
+    const simd::Best second = simd::partner(ways_, score, K_.n, line(first.at), first.value, own, least_);
     if (second.at < 0) return false;
     const auto i = size_t(first.at), j = size_t(second.at);
     const double d = first.value - (ways_.down[j] - score[j]);
@@ -182,12 +182,12 @@ class Climb {
     const double t = std::min({d / curved, ways_.above[i], ways_.below[j]});
     move(first.at, t, t == ways_.above[i]);
     move(second.at, -t, t == ways_.below[j]);
-    kernel::axpy_pair(t, line(first.at), line(second.at), K_.n, b_.score.data());
+    simd::axpy_pair(t, line(first.at), line(second.at), K_.n, b_.score.data());
     return true;
   }
 
   bool single() {
-    const kernel::Best best = kernel::gainful(ways_, b_.score.data(), K_.n);
+    const simd::Best best = simd::gainful(ways_, b_.score.data(), K_.n);
     if (best.at < 0) return false;
     const auto i = size_t(best.at);
     const double up = ways_.up[i] - b_.score[i], down = b_.score[i] - ways_.down[i];

@@ -20,7 +20,7 @@
 
 namespace pegasos {
 
-struct PegasosBlock {
+struct KernelSteps {
   double lam;
   int64_t t, k;  // steps taken before this block, rows per step
   Steps eta;
@@ -40,7 +40,7 @@ struct PegasosBlock {
 // ||w||^2 after w <- shrink w + sum_i a_i phi(x_i) over rows first..last - 1, a = v / units; score: theirs with the old
 // w.
 template <class T>
-void follow_square(const KernelBlock<T>& K, PegasosBlock& o, double shrink, int64_t first, int64_t last,
+void follow_square(const KernelBlock<T>& K, KernelSteps& o, double shrink, int64_t first, int64_t last,
                    std::span<const double> v, std::span<const double> score) {
   constexpr double unit = 0x1p-52;
   double across = 0, added = 0, sizes = 0;
@@ -64,7 +64,7 @@ void follow_square(const KernelBlock<T>& K, PegasosBlock& o, double shrink, int6
 // sum_i holds sum_j v_j (K_ij + offset) over all rows j at the time of step t. v and B: what the picks add to those of
 // their rows. Ends early where units has grown so much that v and C are to be written in others.
 template <class T, Loss L>
-void pegasos_steps(const KernelBlock<T>& K, const L& loss, PegasosBlock& o, std::span<const double> y,
+void pegasos_steps(const KernelBlock<T>& K, const L& loss, KernelSteps& o, std::span<const double> y,
                    std::span<const double> share, std::span<double> sum, std::span<double> v, std::span<double> B) {
   const double most = 1e3 * o.units;
   for (int64_t first = 0; first < K.n && (o.plain() || o.units <= most); first += o.k) {

@@ -19,7 +19,7 @@ struct Panel {
   static constexpr int64_t vectors = 4, rows = vectors * 64 / int64_t(sizeof(T));
 };
 
-namespace kernel {
+namespace simd {
 
 // One line of A with all rows of a panel.
 template <class T, class I>
@@ -49,7 +49,7 @@ PEG_PANEL(float, int64_t)
 PEG_PANEL(double, int64_t)
 #undef PEG_PANEL
 
-}  // namespace kernel
+}  // namespace simd
 
 // out: A.size() x B.size(), row by row.
 template <class T, class I>
@@ -65,7 +65,7 @@ void sparse_products(const CsrRows<T, I>& A, const CsrRows<T, I>& B, std::span<T
       }
     };
     write(true);
-    kernel::panel_lines(A, panel.data(), most, out.data() + first, B.size());
+    simd::panel_lines(A, panel.data(), most, out.data() + first, B.size());
     write(false);
   }
 }

@@ -29,10 +29,10 @@ class Cholesky {
     for (int64_t i = 0; i < n; ++i)
       for (int64_t j = 0; j <= i; ++j) at(i, j) = at(i, j) * Number(scale_[size_t(i)]) * Number(scale_[size_t(j)]);
     for (int64_t i = 0; i < n; ++i) {
-      for (int64_t j = 0; j < i; ++j) at(i, j) = (at(i, j) - kernel::dot(row(i), j, row(j))) / at(j, j);
+      for (int64_t j = 0; j < i; ++j) at(i, j) = (at(i, j) - simd::dot(row(i), j, row(j))) / at(j, j);
       // A pivot lost to rounding belongs to a direction that others already span: a huge one takes it out of the
       // answer.
-      const Number pivot = at(i, i) - kernel::dot(row(i), i, row(i));
+      const Number pivot = at(i, i) - simd::dot(row(i), i, row(i));
       using std::sqrt;
       at(i, i) = double(pivot) > lost ? sqrt(pivot) : Number(1e100);
       if (!watch.go_on(int64_t(work) * i * i)) return false;
@@ -43,12 +43,12 @@ class Cholesky {
   void solve(std::span<Number> b) const {
     for (int64_t i = 0; i < n_; ++i) {
       Number& x = b[size_t(i)];
-      x = (x * Number(scale_[size_t(i)]) - kernel::dot(row(i), i, b.data())) / at(i, i);
+      x = (x * Number(scale_[size_t(i)]) - simd::dot(row(i), i, b.data())) / at(i, i);
     }
     for (int64_t i = n_; i-- > 0;) {
       Number& x = b[size_t(i)];
       x = x / at(i, i);
-      kernel::axpy(-x, row(i), i, b.data());
+      simd::axpy(-x, row(i), i, b.data());
       x = x * Number(scale_[size_t(i)]);
     }
   }

@@ -31,7 +31,7 @@ int conjugate_gradients(const Multiply& multiply, const Divide& divide, std::spa
   const double limit = enough.part * rz;
   const auto will_do = [&] {
     if (rz <= limit || enough.absolute == 0) return rz <= limit;
-    return kernel::sum8(int64_t(n), [&](int64_t j) { return r[size_t(j)] * r[size_t(j)] * enough.scale[size_t(j)]; }) <=
+    return simd::sum8(int64_t(n), [&](int64_t j) { return r[size_t(j)] * r[size_t(j)] * enough.scale[size_t(j)]; }) <=
            enough.absolute;
   };
   direction = z;
@@ -39,11 +39,11 @@ int conjugate_gradients(const Multiply& multiply, const Divide& divide, std::spa
   while (rounds < enough.rounds && !will_do()) {
     multiply(direction, product);
     ++rounds;
-    const double curvature = kernel::dot(direction.data(), int64_t(n), product.data());
+    const double curvature = simd::dot(direction.data(), int64_t(n), product.data());
     if (!(curvature > 0)) break;
     const double length = rz / curvature;
-    kernel::axpy(length, direction.data(), int64_t(n), x.data());
-    kernel::axpy(-length, product.data(), int64_t(n), r.data());
+    simd::axpy(length, direction.data(), int64_t(n), x.data());
+    simd::axpy(-length, product.data(), int64_t(n), r.data());
     const double before = std::exchange(rz, divide(r, z));
     const double again = rz / before;
     for (size_t j = 0; j < n; ++j) direction[j] = z[j] + again * direction[j];
@@ -56,7 +56,7 @@ int conjugate_gradients(const Multiply& multiply, const Divide& divide, std::spa
 inline auto multiply_by(const std::vector<double>& inverse) {
   return [&](const std::vector<double>& r, std::vector<double>& z) {
     for (size_t j = 0; j < r.size(); ++j) z[j] = r[j] * inverse[j];
-    return kernel::dot(r.data(), int64_t(r.size()), z.data());
+    return simd::dot(r.data(), int64_t(r.size()), z.data());
   };
 }
 

@@ -9,7 +9,7 @@
 
 namespace pegasos {
 
-namespace kernel {
+namespace simd {
 
 // A <- A + sum of weight_k x_k x_k^T for eight vectors of length n: every number of A is read and written once for all
 // of them. Measured on 54 features: 1.8 times faster than row by row.
@@ -24,7 +24,7 @@ namespace kernel {
   }
 }
 
-}  // namespace kernel
+}  // namespace simd
 
 // Takes rows one by one; the n x n matrix is whole after `finish`. Dense rows wait until they are eight.
 class Gram {
@@ -50,7 +50,7 @@ class Gram {
       x[k] = room_.data() + k * n_;
       if (k >= waiting_) weight_[k] = 0;
     }
-    kernel::rank_eight(x, weight_, n_, A_);
+    simd::rank_eight(x, weight_, n_, A_);
     waiting_ = 0;
   }
 

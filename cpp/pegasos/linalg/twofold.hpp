@@ -61,7 +61,7 @@ inline Twofold sqrt(Twofold a) {
   return Twofold(root) + (a - Twofold(root) * Twofold(root)) / Twofold(2 * root);
 }
 
-namespace kernel {
+namespace simd {
 
 // Four chains, so that the processor has something to do while one waits.
 [[maybe_unused]] PEG_CLONES static Twofold dot(const Twofold* x, int64_t n, const Twofold* y) {
@@ -76,6 +76,6 @@ namespace kernel {
   for (int64_t j = 0; j < n; ++j) y[j] = y[j] + a * x[j];
 }
 
-}  // namespace kernel
+}  // namespace simd
 
 }  // namespace pegasos

@@ -14,7 +14,7 @@
 
 namespace pegasos {
 
-namespace kernel {
+namespace simd {
 
 // out[c] = sum_j x_j w[column(j) K + c] for N classes, kept in registers over the whole row.
 template <int N, class Row>
@@ -159,7 +159,7 @@ inline void axpy(const AnyRow& row, int64_t n, const double* a, double* w) {
   row.visit([&](const auto& r) { axpy(r, n, a, w); });
 }
 
-}  // namespace kernel
+}  // namespace simd
 
 // A row as class c of K sees it: a row of the long weight vector.
 template <class Row>
@@ -236,7 +236,7 @@ double offset_of(const Problem<Rows>& p, [[maybe_unused]] int64_t c) {
 template <class L, class Row>
 [[gnu::always_inline]] inline void block_dot(const L& blocks, const Row& row, const double* w, double* out) {
   if constexpr (is_joint<L>)
-    kernel::dot(row, blocks.width(), w, out);
+    simd::dot(row, blocks.width(), w, out);
   else
     *out = row.dot(w);
 }
@@ -245,7 +245,7 @@ template <class L, class Row>
 template <class L, class Row>
 [[gnu::always_inline]] inline void block_axpy(const L& blocks, const Row& row, const double* a, double* w) {
   if constexpr (is_joint<L>)
-    kernel::axpy(row, blocks.width(), a, w);
+    simd::axpy(row, blocks.width(), a, w);
   else
     row.axpy(*a, w);
 }
@@ -264,11 +264,11 @@ auto class_row(const L& blocks, const Row& row, int64_t c) {
     return row;
 }
 
-// Room for a block; one number needs no heap.
+// Room for a number a class; a single one needs no heap.
 template <class L>
-class Block {
+class PerClass {
  public:
-  explicit Block(const L& blocks) {
+  explicit PerClass(const L& blocks) {
     if constexpr (is_joint<L>) room_.resize(size_t(blocks.width()));
   }
   double* data() {

@@ -81,7 +81,7 @@ class Oracle {
   Team& team_;
   Watch& watch_;
   const Blocks blocks_;
-  Block<Blocks> slope_;
+  PerClass<Blocks> slope_;
   std::vector<Scored> scored_;
 };
 

@@ -23,7 +23,7 @@ template <class Rows, AnyLoss L>
 std::optional<double> sampled_objective(const Problem<Rows>& p, const L& loss, std::span<const double> w, int64_t count,
                                         const Stream& draws, Watch& watch) {
   const auto& blocks = blocks_of(loss);
-  Block<std::remove_cvref_t<decltype(blocks)>> score(blocks);
+  PerClass<std::remove_cvref_t<decltype(blocks)>> score(blocks);
   double sum = 0;
   for (int64_t n = 0; n < count; ++n) {
     const int64_t i = drawn_row(p, draws, n);

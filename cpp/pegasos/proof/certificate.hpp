@@ -93,7 +93,7 @@ std::optional<Certificate> certify(const Problem<Rows>& p, const L& loss, std::s
   const auto& blocks = blocks_of(loss);
   struct alignas(64) Part {
     explicit Part(const L& l) : score(blocks_of(l)), a(blocks_of(l)) {}
-    Block<std::remove_cvref_t<decltype(blocks)>> score, a;
+    PerClass<std::remove_cvref_t<decltype(blocks)>> score, a;
     double losses = 0, conjugates = 0;
     RoundingSums rounding;
   };
@@ -171,11 +171,11 @@ std::optional<double> objective(const Problem<Rows>& p, const L& loss, std::span
   }
   const auto& blocks = blocks_of(loss);
   struct alignas(64) Part {
-    Block<std::remove_cvref_t<decltype(blocks)>> score;
+    PerClass<std::remove_cvref_t<decltype(blocks)>> score;
     double losses = 0;
   };
   const Pass pass = pass_over(p, double(blocks.width()));
-  std::vector<Part> parts(size_t(pass.parts), Part{Block(blocks)});
+  std::vector<Part> parts(size_t(pass.parts), Part{PerClass(blocks)});
   const auto visit = [&](int64_t which, int64_t i, const auto& row) {
     Part& part = parts[size_t(which)];
     block_dot(blocks, row, w.data(), part.score.data());

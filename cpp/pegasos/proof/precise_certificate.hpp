@@ -22,7 +22,7 @@ std::optional<Certificate> certify_precisely(const Problem<Rows>& p, const L& lo
                                              const Dual& dual, Watch& watch) {
   const auto& blocks = blocks_of(loss);
   const auto K = blocks.width();
-  Block<std::remove_cvref_t<decltype(blocks)>> score(blocks), a(blocks);
+  PerClass<std::remove_cvref_t<decltype(blocks)>> score(blocks), a(blocks);
   std::vector<Twofold> u(w.size()), sums(static_cast<size_t>(K));
   const auto balance = Balance<L>::of(p, loss, dual, watch);
   if (!balance) return {};

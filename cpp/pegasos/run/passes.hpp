@@ -136,8 +136,7 @@ class PartVectors {
       team.each(pass.parts, [&](int64_t piece) {
         for (int64_t which = pass.first(piece); which < pass.first(piece + 1); ++which) {
           const size_t from = size_t(which) * slice, count = std::min(slice, n_ - from);
-          for (int64_t part = 1; part < parts_; ++part)
-            kernel::axpy(1.0, of(part) + from, int64_t(count), of(0) + from);
+          for (int64_t part = 1; part < parts_; ++part) simd::axpy(1.0, of(part) + from, int64_t(count), of(0) + from);
         }
       });
     }

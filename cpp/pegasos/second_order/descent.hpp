@@ -132,7 +132,7 @@ class Descent {
 
   struct alignas(64) Part {  // threads do not share a line of the cache
     explicit Part(const Blocks& loss) : score(loss), a(loss) {}
-    Block<Blocks> score, a;
+    PerClass<Blocks> score, a;
     double total = 0;
   };
 

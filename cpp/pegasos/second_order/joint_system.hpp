@@ -149,9 +149,9 @@ class JointSystem {
       for (int64_t k = from; k < to; ++k) {
         const int64_t i = rows_[size_t(k)].i;
         const auto row = p_.rows[i];
-        kernel::dot(row, width_, x.data(), score);
+        simd::dot(row, width_, x.data(), score);
         bend(soft_of(i), score, bent);
-        kernel::axpy(row, width_, bent, sums_.of(part));
+        simd::axpy(row, width_, bent, sums_.of(part));
       }
       return (to - from) * int64_t(p_.row_length()) * width_;
     };

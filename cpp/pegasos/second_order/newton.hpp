@@ -54,7 +54,7 @@ class Newton {
   // up to an accuracy, not to rounding.
   double cost(std::span<const double> a, bool rough) {
     double rows = 0, classes = 0;
-    Block<typename Passes::Blocks> block(loss_);
+    PerClass<typename Passes::Blocks> block(loss_);
     for (int64_t i = 0; i < p_.rows.size(); ++i) {
       if (p_.weight(i) == 0) continue;
       loss_.softness(a.data() + i * rows_.width(), label<L>(p_, i), 1.0, block.data());
@@ -192,7 +192,7 @@ class Newton {
   // Newton steps in (w, a) jointly: after three of them lam w = sum p a x holds as well as rounding allows.
   bool settle(std::span<double> w, std::span<double> a, double curvature, double accuracy) {
     rows_.respond(centre_, scores_, curvature, a);
-    Block<typename Passes::Blocks> block(loss_);
+    PerClass<typename Passes::Blocks> block(loss_);
     for (int round = 0; round < (accuracy > 0 ? 1 : 3); ++round) {
       if (!direction(w, a, curvature, 0, {.part = 0, .absolute = 0.1 * accuracy})) return false;
       for (size_t j = 0; j < w.size(); ++j) w[j] -= change_[j];

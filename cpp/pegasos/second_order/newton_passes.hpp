@@ -169,7 +169,7 @@ class NewtonPasses {
   // What each part of a pass has for itself.
   struct alignas(64) Part {
     explicit Part(const Blocks& loss) : block(loss), trial(loss) {}
-    Block<Blocks> block, trial;
+    PerClass<Blocks> block, trial;
     std::vector<FreeRow> free;
     double classes = 0;  // that can move, of the free rows
     double pull = 0;

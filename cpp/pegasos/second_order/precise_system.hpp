@@ -60,7 +60,7 @@ class PreciseSystem {
       factor_.solve(g);
     for (size_t j = 0; j < change.size(); ++j) change[j] = double(g[j]);
     for (size_t r = 0; r < scores.size(); ++r)
-      scores[r] = over_rows_ ? double(b[r]) / weights_[r] : double(kernel::dot(g.data(), dim_, row(int64_t(r))));
+      scores[r] = over_rows_ ? double(b[r]) / weights_[r] : double(simd::dot(g.data(), dim_, row(int64_t(r))));
   }
 
  private:
@@ -71,7 +71,7 @@ class PreciseSystem {
     for (int64_t r = 0; r < n_; ++r) {
       const Twofold* x = row(r);
       for (int64_t j = 0; j < dim_; ++j)
-        if (x[j].high != 0) kernel::axpy(Twofold(weights_[size_t(r)]) * x[j], x, j + 1, &A[size_t(j * dim_)]);
+        if (x[j].high != 0) simd::axpy(Twofold(weights_[size_t(r)]) * x[j], x, j + 1, &A[size_t(j * dim_)]);
       if (!watch_.go_on(4 * dim_ * dim_)) return false;
     }
     for (int64_t j = 0; j < dim_; ++j) {
@@ -87,7 +87,7 @@ class PreciseSystem {
     for (int64_t r = 0; r < n_; ++r) {
       scaled.assign(row(r), row(r) + dim_);
       divide(scaled);
-      for (int64_t j = 0; j <= r; ++j) A[size_t(r * n_ + j)] = kernel::dot(scaled.data(), dim_, row(j));
+      for (int64_t j = 0; j <= r; ++j) A[size_t(r * n_ + j)] = simd::dot(scaled.data(), dim_, row(j));
       Twofold& diagonal = A[size_t(r * n_ + r)];
       diagonal = diagonal + Twofold(1.0) / Twofold(weights_[size_t(r)]);
       if (!watch_.go_on(8 * dim_ * r)) return false;
@@ -99,9 +99,9 @@ class PreciseSystem {
   std::vector<Twofold> solve_over_rows(std::vector<Twofold>& g) const {
     std::vector<Twofold> b, scaled(g);
     divide(scaled);
-    for (int64_t r = 0; r < n_; ++r) b.push_back(kernel::dot(scaled.data(), dim_, row(r)));
+    for (int64_t r = 0; r < n_; ++r) b.push_back(simd::dot(scaled.data(), dim_, row(r)));
     factor_.solve(b);
-    for (int64_t r = 0; r < n_; ++r) kernel::axpy(-b[size_t(r)], row(r), dim_, g.data());
+    for (int64_t r = 0; r < n_; ++r) simd::axpy(-b[size_t(r)], row(r), dim_, g.data());
     divide(g);
     return b;
   }

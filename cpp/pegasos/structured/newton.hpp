@@ -82,7 +82,7 @@ class Newton {
     };
     const auto divide = [](const std::vector<double>& r, std::vector<double>& z) {
       z = r;
-      return kernel::norm2(r.data(), int64_t(r.size()));
+      return simd::norm2(r.data(), int64_t(r.size()));
     };
     // A tenth of the squared residual is enough while w is far away. The diagonal is no help: features that come
     // together share their weight, and it would part them (4.4 above the minimum after 60 passes instead of 0.1).
@@ -114,7 +114,7 @@ class Newton {
   }
 
   static double dot(const std::vector<double>& a, const std::vector<double>& b) {
-    return kernel::dot(a.data(), int64_t(a.size()), b.data());
+    return simd::dot(a.data(), int64_t(a.size()), b.data());
   }
 
   Likelihood& likelihood_;

@@ -86,6 +86,6 @@ class Pieces {
 };
 
 // ||w||^2, in pieces of a fixed length.
-inline double norm2(std::span<const double> w) { return kernel::norm2(w.data(), int64_t(w.size())); }
+inline double norm2(std::span<const double> w) { return simd::norm2(w.data(), int64_t(w.size())); }
 
 }  // namespace pegasos::structured

@@ -10,12 +10,12 @@ import numpy as np
 from ..problem.problem import Floats
 from ..solvers.base import Fit, Resume, Run
 from .ascent import KernelAscent
-from .block import Block
 from .cache import Index
 from .journal import Enough, Journal
 from .low_rank import PrimalNewton, Task, cheap_rank, factor
 from .problem import KernelProblem, Point
 from .whole import Whole
+from .working_set import WorkingSet
 
 _SAMPLE = 1000  # rows of the first guess at least
 _GUESS, _ROUNDS = 1e-3, 3  # how exactly the guess is solved; after so many rounds it is good enough as it is
@@ -80,7 +80,7 @@ class AutoFit(KernelAscent):
             rounds += 1
             target = max(0.05 * self.point.disagreement(), 0.2 * journal.tol)
             chosen = self._choose(problem, rng)
-            if not self._solve_block(Block(self.point, chosen, journal, seed + 1000 * rounds), target):
+            if not self._solve_block(WorkingSet(self.point, chosen, journal, seed + 1000 * rounds), target):
                 return
 
     def _jump(self, problem: KernelProblem, journal: Journal) -> bool:
@@ -116,7 +116,7 @@ class AutoFit(KernelAscent):
         while not self._note():
             rounds += 1
             target = max(0.05 * self.point.disagreement(), 0.2 * journal.tol)
-            block = Block(self.point, self._steepest(problem, size), journal, self.seed + 1000 * rounds)
+            block = WorkingSet(self.point, self._steepest(problem, size), journal, self.seed + 1000 * rounds)
             spent = matrix.evaluations - known > _RARE_VALUES * problem.m**2
             if spent or not self._solve_block(block, target) or self.is_spent:
                 return False
@@ -177,7 +177,7 @@ class AutoFit(KernelAscent):
             journal.hold(self.steps, self.point, found)
             raise
 
-    def _solve_block(self, block: Block, target: float) -> bool:
+    def _solve_block(self, block: WorkingSet, target: float) -> bool:
         """Whether anything has moved."""
         block.solve(target)
         self.visits += block.visits
@@ -196,7 +196,7 @@ class AutoFit(KernelAscent):
         size = min(problem.matrix.largest_block, max(_SAMPLE, problem.m // 4))
         some = np.sort(rng.choice(problem.existing, size, replace=False))
         sample = replace(problem, scale=1.0 / float(problem.lam * problem.p[some].sum()))
-        block = Block(Point(sample, self.point.a, self.point.g), some, journal, seed)
+        block = WorkingSet(Point(sample, self.point.a, self.point.g), some, journal, seed)
         block.solve(_GUESS * problem.at_zero, _ROUNDS, second_order=False)
         self.visits += block.visits
         moved = np.flatnonzero(block.a)
@@ -211,7 +211,7 @@ class AutoFit(KernelAscent):
         a[np.setdiff1d(np.arange(len(a)), sure)] = 0.0
         point = Point(problem, a, np.zeros(len(a)), block.b)
         point.g[doubtful] = problem.matrix.cross(doubtful, sure, problem.p[sure] * a[sure])
-        block = Block(point, doubtful, journal, seed + 1)
+        block = WorkingSet(point, doubtful, journal, seed + 1)
         block.solve(_GUESS * problem.at_zero, _ROUNDS, second_order=False)
         self.visits += block.visits
         a[block.chosen] = block.reached()

@@ -25,7 +25,7 @@ from .cache import Index
 from .tiles import Look, each_piece
 
 if TYPE_CHECKING:
-    from .block import Block
+    from .working_set import WorkingSet
 
 _STEPS = 15
 _MOST_FREE = 3000  # rows for which a factorisation pays
@@ -34,7 +34,7 @@ _MOST_FREE = 3000  # rows for which a factorisation pays
 class ProximalStep:
     """From the dual variables of a block. x, score and shift, the change of b, are the result."""
 
-    def __init__(self, block: Block, rho: Floats) -> None:
+    def __init__(self, block: WorkingSet, rho: Floats) -> None:
         self._block, self._rho, self._centre = block, rho, block.a
         self.x, self.score, self.shift = block.p * block.a, block.score.copy(), 0.0
         self.visits, self.work = 0, 0.0

@@ -22,12 +22,12 @@ from ..problem.problem import Floats, Weights
 from ..solvers.base import Fit, Now, Report, Resume, Run
 from ..solvers.many import Job, ReportOf, solve_many
 from .auto import RARE_FROM, RESERVE, KernelAuto
-from .block import SLICE
 from .cache import Index
 from .matrix import KernelMatrix, Source, no_poll
 from .problem import KernelProblem
 from .values import Values
 from .whole import CALLS, MILLISECOND
+from .working_set import SLICE
 
 _SHARED = 0.2  # of the memory: for what pairs have in common
 _ROWS = 0.6  # for kernel rows of pairs that are too large to be one block

@@ -206,9 +206,9 @@ class PegasosFit:
                 now.fold()
             self.each = (run.seconds() - began) / (problem.matrix.evaluations - before)
 
-    def _options(self) -> _core.PegasosBlock:
+    def _options(self) -> _core.KernelSteps:
         problem, (kind, number) = self.problem, schedule(self.given)
-        return _core.PegasosBlock(
+        return _core.KernelSteps(
             lam=problem.lam,
             k=self.k,
             step=kind,

@@ -11,9 +11,9 @@ import numpy as np
 from .. import _core
 from ..solvers.base import Fit, Resume, Run
 from .ascent import KernelAscent
-from .block import Block
 from .cache import Index
 from .problem import KernelProblem
+from .working_set import WorkingSet
 
 _ROWS = 256  # of a block, whose kernel rows are computed together
 _MISSED = 25  # epochs of independent draws: a row that is in none of them is one in e^25
@@ -73,7 +73,7 @@ class SDCAFit(KernelAscent):
         return float(np.max(gaps[problem.p > 0], initial=0.0))
 
     def _visit(self, rows: Index) -> None:
-        block: Any = Block(self.point, rows, self.journal, 0, in_order=True)
+        block: Any = WorkingSet(self.point, rows, self.journal, 0, in_order=True)
         block.sweep(0.0, sweeps=1)
         self.visits += len(rows)
         change = block.reached() - self.point.a[rows]

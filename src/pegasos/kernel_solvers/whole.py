@@ -10,10 +10,10 @@ import numpy as np
 
 from .. import _core
 from ..problem.problem import Floats
-from .block import Block
 from .certificate import Certificate
 from .journal import Journal
 from .problem import Point
+from .working_set import WorkingSet
 
 MILLISECOND = 2.5e6  # multiplications, about
 CALLS = 1.5e5  # what a polish costs beside its multiplications
@@ -26,7 +26,7 @@ class Whole:
     def __init__(self, point: Point, journal: Journal, seed: int) -> None:
         self.problem, self.journal = point.problem, journal
         problem, matrix, known = point.problem, point.problem.matrix, point.problem.matrix.evaluations
-        self.block = Block(point, point.problem.existing, journal, seed)
+        self.block = WorkingSet(point, point.problem.existing, journal, seed)
         each = _VALUE + matrix.kernel.effort * matrix.length / 8
         self._spent = each * (matrix.evaluations - known)
         self._plain = self.block.options(0.0)

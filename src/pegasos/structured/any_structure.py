@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from .. import _core
-from .blocks import Block
 from .run import Fit, Floats, History, Pegasos, Run, schedule
 from .vectors import Vector, vector
+from .working_set import WorkingSet
 
 
 @dataclass
@@ -54,7 +54,7 @@ class Examples:
         return psi, cost
 
     def objective(
-        self, w: Floats, blocks: list[Block] | None, look: Any
+        self, w: Floats, blocks: list[WorkingSet] | None, look: Any
     ) -> tuple[float, list[tuple[Vector, float, Any]]]:
         """f(w), exactly, and what was found for each example."""
         found, total = [], 0.0
@@ -105,7 +105,7 @@ class Journal(History):
         )
 
 
-def frank_wolfe(examples: Examples, stop: Run, at_zero: float, blocks: list[Block], seed: int) -> Fit:
+def frank_wolfe(examples: Examples, stop: Run, at_zero: float, blocks: list[WorkingSet], seed: int) -> Fit:
     """Block-coordinate Frank-Wolfe with working sets; examples are visited by their gap once all have been."""
     m, unit = examples.m, 1.0 / (examples.lam * examples.m)
     w = np.zeros(examples.size)

@@ -13,8 +13,8 @@ from .. import words
 from ..caller import user_level
 from . import run
 from .any_structure import Examples, frank_wolfe, pegasos
-from .blocks import Block
 from .run import Floats, Rule
+from .working_set import WorkingSet
 
 _ASKED = ("joint_feature", "decode", "decode_with_cost", "cost")
 
@@ -189,15 +189,15 @@ class PegasosStructured(run.Files, run.CallbackSupportMixin, BaseEstimator):  # 
         if solver.output == "tail" and solver.T is None:
             raise ValueError("output='tail' needs T: the number of steps whose last part is averaged.")
 
-    def _blocks(self, examples: Examples) -> list[Block]:
+    def _blocks(self, examples: Examples) -> list[WorkingSet]:
         """Those of the last fit, if these are its examples; vectors are computed again, as examples may change."""
-        blocks = [Block() for _ in range(examples.m)]
+        blocks = [WorkingSet() for _ in range(examples.m)]
         kept = getattr(self, "_kept", None) if self.warm_start else None
         if kept is None or len(kept[2]) != examples.m:
             return blocks
         for i, (x, y, old) in enumerate(zip(*kept, strict=True)):
             if x is not examples.X[i] or y is not examples.Y[i]:
-                return [Block() for _ in range(examples.m)]
+                return [WorkingSet() for _ in range(examples.m)]
             for structure, alpha in zip(old.structures, old.alpha, strict=True):
                 if alpha > 0:
                     blocks[i].add(*examples.against(i, structure), structure)

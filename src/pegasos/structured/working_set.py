@@ -14,7 +14,7 @@ from .vectors import Floats, Vector
 
 
 @dataclass
-class Block:
+class WorkingSet:
     """psi(y) = phi(x, truth) - phi(x, y), its cost and its dual variable, of each labelling kept."""
 
     psi: list[Vector] = field(default_factory=list)

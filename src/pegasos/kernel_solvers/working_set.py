@@ -25,7 +25,7 @@ _FAR = 1e-3  # of the gap, by a step that is worth its price
 SLICE = 3e8  # multiplications of a native call, some tenths of a second: then there is something to tell
 
 
-class Block:
+class WorkingSet:
     """Some rows of a point, and the best they can do."""
 
     def __init__(self, point: Point, chosen: Index, journal: Journal, seed: int, in_order: bool = False) -> None:
