@@ -73,7 +73,7 @@ def run(setting: Setting) -> Result:
     return result
 
 
-EXPERIMENT = Experiment("eq19", "Steps on alpha", "journal paper, section 4, eq. 19", run, (6, 60))
+EXPERIMENT = Experiment("eq19", "Steps on alpha", "journal paper, section 4, eq. 19", run, (5, 60))
 
 if __name__ == "__main__":
     main(EXPERIMENT)

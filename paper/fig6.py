@@ -39,7 +39,7 @@ def measure(lam: float, counts: list[int], setting: Setting) -> dict[str, Any]:
 
 def run(setting: Setting) -> Result:
     lams = np.geomspace(1e-7, 1e-2, setting.pick(6, 11)).tolist()
-    counts = setting.pick([1000, 3000, 10_000], [10_000, 30_000, 100_000])
+    counts = setting.pick([1000, 3000, 10_000], [3000, 10_000, 30_000])
     found = [
         setting.part(f"lam{lam:.3g}", lambda lam=lam: measure(lam, counts, setting), 1 / len(lams)) for lam in lams
     ]
@@ -87,7 +87,7 @@ def run(setting: Setting) -> Result:
     return result
 
 
-EXPERIMENT = Experiment("fig6", "The effect of lambda", "journal paper, section 7.3, figure 6", run, (20, 500))
+EXPERIMENT = Experiment("fig6", "The effect of lambda", "journal paper, section 7.3, figure 6", run, (5, 450))
 
 if __name__ == "__main__":
     main(EXPERIMENT)

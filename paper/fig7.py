@@ -98,7 +98,7 @@ def _over_seeds(lines: Any) -> tuple[list[float], list[float], list[float]]:
     return tuple([float(f(line)) for line in lines] for f in (np.median, np.min, np.max))  # type: ignore[return-value]
 
 
-EXPERIMENT = Experiment("fig7", "The mini-batch", "journal paper, section 7.4, figure 7", run, (10, 120))
+EXPERIMENT = Experiment("fig7", "The mini-batch", "journal paper, section 7.4, figure 7", run, (3, 40))
 
 if __name__ == "__main__":
     main(EXPERIMENT)

@@ -79,7 +79,7 @@ def run(setting: Setting) -> Result:
     return result
 
 
-EXPERIMENT = Experiment("fig8", "The order of the rows", "journal paper, section 7.5, figure 8", run, (8, 150))
+EXPERIMENT = Experiment("fig8", "The order of the rows", "journal paper, section 7.5, figure 8", run, (3, 60))
 
 if __name__ == "__main__":
     main(EXPERIMENT)

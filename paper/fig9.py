@@ -92,7 +92,7 @@ def run(setting: Setting) -> Result:
     return result
 
 
-EXPERIMENT = Experiment("fig9", "Other stochastic steps", "journal paper, section 7.6, figure 9", run, (15, 120))
+EXPERIMENT = Experiment("fig9", "Other stochastic steps", "journal paper, section 7.6, figure 9", run, (4, 20))
 
 if __name__ == "__main__":
     main(EXPERIMENT)

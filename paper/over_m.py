@@ -90,7 +90,7 @@ def run(setting: Setting) -> Result:
 
 
 EXPERIMENT = Experiment(
-    "over_m", "Independence of the number of rows", "journal paper, abstract and section 1", run, (8, 150)
+    "over_m", "Independence of the number of rows", "journal paper, abstract and section 1", run, (3, 120)
 )
 
 if __name__ == "__main__":

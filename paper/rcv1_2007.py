@@ -66,7 +66,7 @@ def run(setting: Setting) -> Result:
     return result
 
 
-EXPERIMENT = Experiment("rcv1_2007", "RCV1's size in five seconds", "2007 paper, abstract", run, (10, 150))
+EXPERIMENT = Experiment("rcv1_2007", "RCV1's size in five seconds", "2007 paper, abstract", run, (10, 180))
 
 if __name__ == "__main__":
     main(EXPERIMENT)

@@ -101,9 +101,8 @@ class KernelLASVM(KernelAscent):
         problem, m = self.problem, self.problem.m
         order = _core.picks("permutation", self.seed, m, epoch * m, m, problem.weights.listed)
         if epoch == 0 and not len(self.S):  # a few rows of each class come first
-            ends = [order[problem.y[order] == side][:_SEEDS] for side in (1.0, -1.0)]
-            order = np.concatenate([*ends, np.setdiff1d(order, np.concatenate(ends), assume_unique=True)])
-            order[2 * _SEEDS :] = np.random.default_rng(self.seed).permutation(order[2 * _SEEDS :])
+            ends = np.concatenate([order[problem.y[order] == side][:_SEEDS] for side in (1.0, -1.0)])
+            order = np.concatenate([ends, order[~np.isin(order, ends)]])
         taken = False
         for i in range(0, len(order), _ROWS):
             taken |= self._online(order[i : i + _ROWS], tau)
