@@ -10,8 +10,7 @@ SANITIZE := -std=c++20 -g -O1 -ffp-contract=off -fsanitize=address,undefined -fn
 CPP_TESTS := $(wildcard cpp/tests/*_test.cpp) cpp/tests/main.cpp
 JOBS := $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: help demo examples test test-oldest campaign mutants lint style warnings format unit sanitize sanitize-threads replay fuzz compilers \
-  arm64 \
+.PHONY: help demo examples test test-oldest campaign mutants lint style warnings format unit sanitize sanitize-threads compilers arm64 \
   docs wheel bench bench-peers bench-everyday figures picture clean
 
 help:
@@ -150,6 +149,7 @@ build/sanitize/canary: cpp/tests/canary.cpp
 
 # What was found, and what is worth trying again: each target of cpp/fuzz on its corpus, with g++'s sanitizers.
 FUZZ := $(patsubst cpp/fuzz/%.cpp,%,$(filter-out cpp/fuzz/replay.cpp,$(wildcard cpp/fuzz/*.cpp)))
+.PHONY: replay fuzz
 replay: $(FUZZ:%=build/sanitize/replay_%)
 	@for target in $(FUZZ); do echo "replay $$target"; build/sanitize/replay_$$target cpp/fuzz/corpus/$$target || exit 1; done
 

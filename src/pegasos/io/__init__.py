@@ -1,1 +1,1 @@
-"""Files: models in and out, in our own format and in those of others."""
+"""Files: data read, models written and read."""
