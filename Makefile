@@ -151,6 +151,7 @@ build/sanitize/canary: cpp/tests/canary.cpp
 
 # What was found, and what is worth trying again: each target of cpp/fuzz on its corpus, with g++'s sanitizers.
 FUZZ := $(patsubst cpp/fuzz/%.cpp,%,$(filter-out cpp/fuzz/replay.cpp,$(wildcard cpp/fuzz/*.cpp)))
+.PHONY: replay fuzz
 replay: $(FUZZ:%=build/sanitize/replay_%)
 	@for target in $(FUZZ); do echo "replay $$target"; build/sanitize/replay_$$target cpp/fuzz/corpus/$$target || exit 1; done
 
