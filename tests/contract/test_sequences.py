@@ -45,7 +45,7 @@ def objective(chain: Chain, loss: str, w: np.ndarray) -> float:
 
 
 def value_and_gradient(chain: Chain, loss: str, parts: Any, w: np.ndarray) -> tuple[float, np.ndarray]:
-    total, gradient = 0.5 * chain.lam * float(w @ w), chain.lam * w
+    total, gradient = 0.5 * chain.lam * (w @ w), chain.lam * w
     for psi, cost in parts:
         margins = cost - psi @ w
         top = margins.max()
@@ -121,6 +121,23 @@ def test_auto_reaches_tol(loss: str, chain: Chain) -> None:
     model = tagger(chain, loss, "auto", tol=1e-6, max_epochs=2000)
     assert model.converged_
     assert model.objective_ <= minimum(chain, loss) + 1e-5
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e3, 1e5])
+@pytest.mark.parametrize("loss", LOSSES)
+def test_rounding_is_counted_in_the_bound(loss: str, scale: float) -> None:
+    """At the rounding floor, against f(w) over all labellings in long double: no tolerance."""
+    rng = np.random.default_rng(3)
+    for _ in range(6):
+        X = scale * rng.integers(-2, 3, size=(9, 3))  # whole numbers: joint features have no rounding of their own
+        y = np.concatenate([[0, 1, 2], rng.integers(3, size=6)]).astype(np.uint16)
+        chain = Chain(X, [3, 3, 1, 2], y, 3, 5, lam=10.0 ** rng.integers(-4, 0))
+        parts = [(psi.astype(np.longdouble), cost.astype(np.longdouble)) for psi, cost in losses_of(chain, loss)]
+        model = tagger(chain, loss, "auto", tol=0, max_epochs=60)
+        exact = value_and_gradient(chain, loss, parts, model._w.astype(np.longdouble))[0]
+        assert model.dual_objective_ <= exact
+        assert model.gap_ >= exact - np.longdouble(model.objective_)
+        assert model.objective_ == pytest.approx(float(exact), abs=model.gap_)
 
 
 def step_reference(chain: Chain, loss: str, solver: Pegasos, T: int, seed: int, radius: float) -> np.ndarray:

@@ -85,13 +85,14 @@ class Places {
     });
   }
 
-  // visit(place, x) for each weight of token t and label k that exists.
+  // visit(place, x value) for the weights of token t and these labels, whose x are not 0; those of others are.
   template <class Visit>
-  void each_of(int64_t t, Label k, const Visit& visit) const {
+  void each_of(int64_t t, const std::vector<Label>& labels, const double* x, const Visit& visit) const {
     const auto [from, to] = rows_.of(t);
-    for (size_t j = from; j < to; ++j) visit(rows_.place[j] + k, rows_.at(j));
-    each_list(t, [&](uint32_t place, Label label, double x) {
-      if (label == k) visit(place, x);
+    for (size_t j = from; j < to; ++j)
+      for (const Label k : labels) visit(int64_t(rows_.place[j]) + k, x[k] * rows_.at(j));
+    each_list(t, [&](uint32_t place, Label k, double value) {
+      if (x[k] != 0) visit(int64_t(place), x[k] * value);
     });
   }
 
