@@ -46,6 +46,16 @@ def test_the_contests_of_readers_run(tmp_path: Path) -> None:
     }
 
 
+def test_the_contests_of_sequences_run(tmp_path: Path) -> None:
+    script = [sys.executable, ROOT / "benchmarks" / "sequences.py", "--quick", "--part", "converting", "hinge"]
+    script += ["--threads", "1", "--save", str(tmp_path / "found")]
+    done = subprocess.run(script, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    found = json.loads((tmp_path / "found.json").read_text())["findings"]
+    contests = {line["contest"] for line in found}
+    assert contests == {"converting tokens", "structured hinge to 0.01", "structured hinge to 0.001"}
+
+
 def everyday(*asked: str) -> str:
     script = [sys.executable, ROOT / "benchmarks" / "everyday.py", *asked]
     done = subprocess.run(script, capture_output=True, text=True, check=False)

@@ -37,6 +37,7 @@ BAD: list[tuple[dict[str, Any], dict[str, Any], str]] = [
     ({}, {"X": np.ones((3, 2)), "y": [0, 1, 0]}, "needs either lengths"),
     ({}, {"X": np.ones((3, 2)), "y": [0, 1, 0], "lengths": [1, 1]}, "add up to 2, but there are 3"),
     ({}, {"X": np.ones((3, 2)), "y": [0, 1, 0], "groups": [1, 2, 1]}, "must stand together"),
+    ({}, {"X": np.ones((3, 2)), "y": [0, 1, 0], "groups": [1, np.nan, np.nan]}, "groups is NaN for token 1"),
     ({}, {"X": np.array([[1.0], [np.nan]]), "y": [0, 1], "lengths": [2]}, "NaN at row 1, column 0"),
     ({}, {"X": [np.ones((2, 2)), np.ones((1, 3))], "y": [[0, 1], [1]]}, r"X\[1\] has 3 columns"),
     ({}, {"X": [np.ones((2, 2)), [["a"]]], "y": [[0, 1], [1]]}, r"X\[1\] is a list"),

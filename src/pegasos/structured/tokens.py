@@ -120,6 +120,8 @@ def _begins(n_tokens: int, lengths: Any, groups: Any) -> Places:
         groups = np.asarray(groups)
         if groups.ndim != 1 or len(groups) != n_tokens:
             raise ValueError(f"groups has shape {groups.shape} for {n_tokens} tokens; it needs one entry for each.")
+        if groups.dtype.kind == "f" and np.isnan(groups).any():
+            raise ValueError(f"groups is NaN for token {int(np.flatnonzero(np.isnan(groups))[0])}.")
         starts = np.flatnonzero(groups[1:] != groups[:-1]) + 1
         heads = groups[np.concatenate([[0], starts])] if n_tokens else groups
         if len(np.unique(heads)) != len(heads):
