@@ -15,6 +15,7 @@ _HOMES = {
     "KernelPegasosRegressor": "estimators.kernel_regression",
     "PegasosClassifier": "estimators.linear",
     "PegasosRegressor": "estimators.regression",
+    "lam_path": "select.path",
     "Loss": "losses.own",
     "PegasosSequenceTagger": "structured.tagger",
     "PegasosStructured": "structured.estimator",
@@ -34,6 +35,7 @@ __all__ = [
     "PegasosSequenceTagger",
     "PegasosStructured",
     "datasets",
+    "lam_path",
     "metrics",
 ]
 
@@ -44,6 +46,7 @@ if TYPE_CHECKING:
     from .estimators.linear import PegasosClassifier
     from .estimators.regression import PegasosRegressor
     from .losses.own import Loss
+    from .select.path import lam_path
     from .solvers import SDCA, Auto, Pegasos
     from .structured.estimator import PegasosStructured
     from .structured.tagger import PegasosSequenceTagger

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import time
 import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -13,7 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from ..caller import user_level
-from ..problem.problem import Floats, Problem
+from ..problem.problem import Floats, Problem, Weights
 from ..progress import CallbackSupportMixin, Progress, Told
 from ..rules import LAM, Flag, Integer, Level, Number, OrNone, Rule, check
 from ..solvers import solver_of
@@ -31,6 +33,19 @@ RULES: dict[str, Rule] = {
     "n_jobs": OrNone(Integer(None)),
     "verbose": Level(),
 }
+
+
+@dataclass(frozen=True)
+class Stated:
+    """What there is to solve, before anything is: one problem, or one for each of the names."""
+
+    problem: Problem
+    names: list[str]
+    labels: NDArray[Any]  # what `history_` calls them
+    facts: dict[str, Any]  # attributes that are known already
+    told: Told
+    weights_of: Callable[[Any], Weights]  # of all rows, from their sample_weight: a fold has others
+    X: Any = None  # the rows of which a kernel model keeps some
 
 
 class Model(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type hints
