@@ -15,6 +15,8 @@ _HOMES = {
     "KernelPegasosRegressor": "estimators.kernel_regression",
     "PegasosClassifier": "estimators.linear",
     "PegasosRegressor": "estimators.regression",
+    "PegasosClassifierCV": "select.linear",
+    "PegasosRegressorCV": "select.linear",
     "lam_path": "select.path",
     "Loss": "losses.own",
     "PegasosSequenceTagger": "structured.tagger",
@@ -31,7 +33,9 @@ __all__ = [
     "Loss",
     "Pegasos",
     "PegasosClassifier",
+    "PegasosClassifierCV",
     "PegasosRegressor",
+    "PegasosRegressorCV",
     "PegasosSequenceTagger",
     "PegasosStructured",
     "datasets",
@@ -46,6 +50,7 @@ if TYPE_CHECKING:
     from .estimators.linear import PegasosClassifier
     from .estimators.regression import PegasosRegressor
     from .losses.own import Loss
+    from .select.linear import PegasosClassifierCV, PegasosRegressorCV
     from .select.path import lam_path
     from .solvers import SDCA, Auto, Pegasos
     from .structured.estimator import PegasosStructured

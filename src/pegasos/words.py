@@ -33,3 +33,6 @@ Sampling = Literal["blocks", "permutation", "fixed", "iid", "subsets"]
 Step = Literal["pegasos", "norma"] | float
 Output = Literal["last", "average", "tail", "random", "best"]
 Advance = Literal["always", "on_loss"]
+
+SearchRule = Literal["best", "one_standard_error"]
+Chances = Literal["sigmoid", "isotonic"] | None

@@ -98,7 +98,7 @@ class Model(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]  # sciki
         several = len(names) > 1
         jobs = [Job(problem, start, k if several else None) for k, start in enumerate(starts)]
         progress = Progress(self, names, told, [start.w for start in starts])
-        fits = self._solve_jobs(jobs, solver, run, _seed(self.random_state, solver), progress.report_of)
+        fits = self._solve_jobs(jobs, solver, run, seed_of(self.random_state, solver), progress.report_of)
         progress.finish([fit.w for fit in fits])
         return fits
 
@@ -195,7 +195,7 @@ def _rare_note(gaps: Floats, constants: Floats) -> str:
     return f" Note: a mere constant reaches {constants[large].min():.3g}, and the gap is more than a tenth of that."
 
 
-def _seed(random_state: Any, solver: Any) -> int:
+def seed_of(random_state: Any, solver: Any) -> int:
     """None: the same for every fit of a solver whose answer does not depend on it but for the last bits; Pegasos, whose
     answer does, draws from numpy's global generator, as SGDClassifier.
     """

@@ -187,9 +187,7 @@ class KernelPegasosClassifier(Answers, KernelModel):
         self._finish(stated, self._solve_kernel(stated.problem, stated.names, run, stated.told), run)
         return self
 
-    def _open(
-        self, X: Any, y: Any, sample_weight: Any, run: Run, lam: float, goes_on: bool = False
-    ) -> KernelStated:
+    def _open(self, X: Any, y: Any, sample_weight: Any, run: Run, lam: float, goes_on: bool = False) -> KernelStated:
         """The problem of a fit, with its kernel matrix."""
         given = X, y, sample_weight
         X, data, labels = self._read_rows(X, y, reset=not goes_on)

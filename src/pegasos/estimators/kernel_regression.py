@@ -128,9 +128,7 @@ class KernelPegasosRegressor(RegressorMixin, KernelModel):  # type: ignore[misc]
         warn_far_from_zero(stated.problem, self.dual_objective_)
         return self
 
-    def _open(
-        self, X: Any, y: Any, sample_weight: Any, run: Run, lam: float, goes_on: bool = False
-    ) -> KernelStated:
+    def _open(self, X: Any, y: Any, sample_weight: Any, run: Run, lam: float, goes_on: bool = False) -> KernelStated:
         """The problem of a fit, with its kernel matrix."""
         given = X, y, sample_weight
         X, data, y = self._read_rows(X, y, reset=not goes_on, numeric=True)

@@ -256,9 +256,7 @@ class PegasosClassifier(Answers, LinearModel):
         data, labels = self._read(X, y, run, reset=True)
         return self._stated(data, *encode(labels), (X, y, sample_weight), run, lam)
 
-    def _stated(
-        self, data: Data, classes: NDArray[Any], codes: Codes, given: Given, run: Run, lam: float
-    ) -> Stated:
+    def _stated(self, data: Data, classes: NDArray[Any], codes: Codes, given: Given, run: Run, lam: float) -> Stated:
         def weights_of(sample_weight: Any) -> Weights:
             return Weights.of(row_weights(sample_weight, self.class_weight, classes, codes), len(codes))
 

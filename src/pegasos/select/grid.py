@@ -25,7 +25,7 @@ class Lams:
     def objection(self, value: Any) -> str | None:
         need = "must be a whole number >= 1, or a list of numbers"
         if isinstance(value, Integral) and not isinstance(value, bool):
-            return None if value >= 1 else need
+            return None if int(value) >= 1 else need
         if not isinstance(value, Iterable) or isinstance(value, str | bytes):
             return need
         try:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from ..estimators.base import seed_of
 from ..estimators.linear import PegasosClassifier
 from ..estimators.regression import PegasosRegressor
 from ..losses import REGRESSION
@@ -14,7 +16,7 @@ from ..problem.problem import Floats
 from ..rules import check
 from ..solvers.base import Fit
 from ..solvers.many import Job, solve_many
-from .chain import chains
+from .chain import chains, solve_next
 from .grid import Lams, largest_lam, spaced, values_of
 
 
@@ -89,17 +91,17 @@ def lam_path(X: Any, y: Any, lams: Any = 10, *, sample_weight: Any = None, **par
     solver = model._method(problem, run)
     solver.check(problem, run)
     series = chains(n_models, np.zeros(problem.n_weights), solver)
+    seed = seed_of(model.random_state, solver)
     models, fits = [], []
     for i, lam in enumerate(values.tolist()):
         at_lam = replace(problem, lam=lam)
         several = n_models > 1
         jobs = [Job(at_lam, chain.start(lam), k if several else None) for k, chain in enumerate(series)]
         share = None if run.max_time is None else run.seconds() + max(0.0, run.seconds_left()) / (len(values) - i)
-        each = solve_many(jobs, solver, replace(run, max_time=share), 0)
+        in_time = replace(run, max_time=share)
+        each = solve_next(series, jobs, run, partial(solve_many, solver=solver, run=in_time, seed=seed))
         if error := next((fit.error for fit in each if fit.error is not None), None):
             raise error
-        for chain, fit in zip(series, each, strict=True):
-            chain.add(fit)
         models.append(at_lam.models([fit.w for fit in each]))
         fits.append(each)
     return _path(values, np.stack(models), fits)
