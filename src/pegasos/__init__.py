@@ -15,6 +15,8 @@ _HOMES = {
     "KernelPegasosRegressor": "estimators.kernel_regression",
     "PegasosClassifier": "estimators.linear",
     "PegasosRegressor": "estimators.regression",
+    "HistoryDisplay": "select.displays",
+    "LamPathDisplay": "select.displays",
     "PegasosClassifierCV": "select.linear",
     "PegasosRegressorCV": "select.linear",
     "lam_path": "select.path",
@@ -28,8 +30,10 @@ _HOMES = {
 __all__ = [
     "SDCA",
     "Auto",
+    "HistoryDisplay",
     "KernelPegasosClassifier",
     "KernelPegasosRegressor",
+    "LamPathDisplay",
     "Loss",
     "Pegasos",
     "PegasosClassifier",
@@ -50,6 +54,7 @@ if TYPE_CHECKING:
     from .estimators.linear import PegasosClassifier
     from .estimators.regression import PegasosRegressor
     from .losses.own import Loss
+    from .select.displays import HistoryDisplay, LamPathDisplay
     from .select.linear import PegasosClassifierCV, PegasosRegressorCV
     from .select.path import lam_path
     from .solvers import SDCA, Auto, Pegasos

@@ -45,7 +45,6 @@ class Stated:
     facts: dict[str, Any]  # attributes that are known already
     told: Told
     weights_of: Callable[[Any], Weights]  # of all rows, from their sample_weight: a fold has others
-    X: Any = None  # the rows of which a kernel model keeps some
 
 
 class Model(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type hints

@@ -16,8 +16,7 @@ from ..problem.problem import Floats, Problem, Weights
 from ..problem.weights import row_weights
 from ..progress import Told, all_or_nothing, with_callbacks
 from ..rules import OneOf
-from ..solvers.base import Run
-from .kernel_base import KERNEL_RULES, KernelModel, KernelStated
+from .kernel_base import KERNEL_RULES, KernelModel
 from .pairs import class_scores, pairs_of, votes
 from .scores import Answers
 
@@ -183,12 +182,6 @@ class KernelPegasosClassifier(Answers, KernelModel):
         self : KernelPegasosClassifier
         """
         run, goes_on = self._begin(), self._goes_on()
-        stated = self._open(X, y, sample_weight, run, float(self.lam), goes_on)
-        self._finish(stated, self._solve_kernel(stated.problem, stated.names, run, stated.told), run)
-        return self
-
-    def _open(self, X: Any, y: Any, sample_weight: Any, run: Run, lam: float, goes_on: bool = False) -> KernelStated:
-        """The problem of a fit, with its kernel matrix."""
         given = X, y, sample_weight
         X, data, labels = self._read_rows(X, y, reset=not goes_on)
         classes, codes = encode(labels)
@@ -197,20 +190,19 @@ class KernelPegasosClassifier(Answers, KernelModel):
                 f"warm_start goes on with the classes {self.classes_.tolist()!r}, but y has {classes.tolist()!r}. Set "
                 "warm_start=False to start anew."
             )
-
-        def weights_of(sample_weight: Any) -> Weights:
-            return Weights.of(row_weights(sample_weight, self.class_weight, classes, codes), len(codes))
-
-        weights = weights_of(sample_weight)
+        weights = Weights.of(row_weights(sample_weight, self.class_weight, classes, codes), len(codes))
         check_classes(classes, codes, weights.listed)
-        plain = Problem(data, codes, weights, lam, loss_of_classes(self, classes), self.bias)
+        plain = Problem(data, codes, weights, float(self.lam), loss_of_classes(self, classes), self.bias)
         in_pairs = len(classes) if self.multi_class == "ovo" and len(classes) > 2 else 0
         problem = self._with_kernel(plain, X, in_pairs)
         named = np.array([f"{classes[i]} vs {classes[k]}" for i, k in pairs_of(in_pairs)]) if in_pairs else classes
         names = [str(label) for label in named] if len(classes) > 2 else [""]
         facts = {"classes_": classes, "_loss_of_fit": self.loss, "_in_pairs": bool(in_pairs)}
         told = Told(*given, lambda weights: self._kept(X, problem, weights) | facts)
-        return KernelStated(problem, names, named, facts, told, weights_of, X)
+        fits = self._solve_kernel(problem, names, run, told)
+        self._take(facts)
+        self._keep(X, problem, fits, named, run)
+        return self
 
     def _n_models(self) -> tuple[int, ...]:
         return (len(pairs_of(len(self.classes_))),) if self._in_pairs else super()._n_models()

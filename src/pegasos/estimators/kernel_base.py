@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -35,7 +35,7 @@ from ..rules import Number, OneOf, Rule
 from ..solvers import SDCA, Auto, Pegasos, solver_of
 from ..solvers.base import Fit, Resume, Run, Solver
 from ..solvers.many import Job, ReportOf
-from .base import RULES, Model, Stated, thread_count
+from .base import RULES, Model, thread_count
 from .fitted import support_numbers, support_objects, support_rows
 from .pairs import pairs_of
 
@@ -47,13 +47,6 @@ KERNEL_RULES: dict[str, Rule] = {
     "bias": OneOf(("none", "regularized", "free")),
     "cache_mb": Number(1.0),
 }
-
-
-@dataclass(frozen=True)
-class KernelStated(Stated):
-    """The same with a kernel matrix, which all of its problems share."""
-
-    problem: KernelProblem
 
 
 class KernelModel(Model):
@@ -177,10 +170,6 @@ class KernelModel(Model):
             )
         steps = np.broadcast_to(self.n_steps_, n_models)
         return [left.at(zero, int(t), problem.n_duals) for t, left in zip(steps, resumes, strict=True)]
-
-    def _finish(self, stated: KernelStated, fits: list[Fit], run: Run) -> None:
-        self._take(stated.facts)
-        self._keep(stated.X, stated.problem, fits, stated.labels, run)
 
     def _keep(self, X: Any, problem: KernelProblem, fits: list[Fit], names: NDArray[Any], run: Run) -> None:
         """Set the fitted attributes; what interrupted the fit is raised at the end."""

@@ -15,8 +15,7 @@ from ..problem.targets import warn_far_from_zero
 from ..problem.weights import row_weights
 from ..progress import Told, all_or_nothing, with_callbacks
 from ..rules import Number, OneOf
-from ..solvers.base import Run
-from .kernel_base import KERNEL_RULES, KernelModel, KernelStated
+from .kernel_base import KERNEL_RULES, KernelModel
 
 
 class KernelPegasosRegressor(RegressorMixin, KernelModel):  # type: ignore[misc]  # no type hints there
@@ -123,26 +122,17 @@ class KernelPegasosRegressor(RegressorMixin, KernelModel):  # type: ignore[misc]
         self : KernelPegasosRegressor
         """
         run = self._begin()
-        stated = self._open(X, y, sample_weight, run, float(self.lam), self._goes_on())
-        self._finish(stated, self._solve_kernel(stated.problem, stated.names, run, stated.told), run)
-        warn_far_from_zero(stated.problem, self.dual_objective_)
-        return self
-
-    def _open(self, X: Any, y: Any, sample_weight: Any, run: Run, lam: float, goes_on: bool = False) -> KernelStated:
-        """The problem of a fit, with its kernel matrix."""
         given = X, y, sample_weight
-        X, data, y = self._read_rows(X, y, reset=not goes_on, numeric=True)
+        X, data, y = self._read_rows(X, y, reset=not self._goes_on(), numeric=True)
         numbers = np.require(y, dtype=np.float64, requirements=["C", "A"])
-
-        def weights_of(sample_weight: Any) -> Weights:
-            return Weights.of(row_weights(sample_weight, None, None, len(numbers)), len(numbers))
-
-        weights = weights_of(sample_weight)
+        weights = Weights.of(row_weights(sample_weight, None, None, len(numbers)), len(numbers))
         loss = losses.bound_loss(self.loss, epsilon=float(self.epsilon))
-        plain = Problem(data, numbers, weights, lam, loss, self.bias)
+        plain = Problem(data, numbers, weights, float(self.lam), loss, self.bias)
         problem = self._with_kernel(plain, X)
         told = Told(*given, lambda weights: self._kept(X, problem, weights))
-        return KernelStated(problem, [""], np.empty(0), {}, told, weights_of, X)
+        self._keep(X, problem, self._solve_kernel(problem, [""], run, told), np.empty(0), run)
+        warn_far_from_zero(problem, self.dual_objective_)
+        return self
 
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Scores of each row.

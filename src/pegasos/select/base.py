@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from sklearn.base import is_classifier
 
-from ..estimators.base import Model, Stated, seed_of
+from .. import _core
+from ..estimators.base import Stated, seed_of, thread_count
+from ..estimators.linear_base import LinearModel
 from ..problem.problem import Floats, Problem
 from ..progress import all_or_nothing, with_callbacks
 from ..rules import Flag, OneOf, Rule
-from ..solvers.base import Fit, Run, Solver
+from ..solvers.base import Fit, Run
 from .folds import folds_of
 from .grid import Lams, largest_lam, spaced, values_of
 from .results import best_of, table
@@ -38,7 +40,7 @@ class NotHere:
         raise AttributeError(self._said)
 
 
-class LamSearch(Model):
+class LamSearch(LinearModel):
     """Mixin before an estimator: `fit` chooses lam, then fits to all rows."""
 
     warm_start = False
@@ -75,24 +77,26 @@ class LamSearch(Model):
         lams = values_of(self.lams)
         stated = self._open(X, y, sample_weight, run, _BEFORE_KNOWN if lams is None else float(lams[-1]))
         folds = folds_of(self.cv, X, np.asarray(y).ravel(), groups, is_classifier(self))
-        with self._undisturbed(stated):
-            if lams is None:
-                lams = spaced(largest_lam(stated.problem, len(stated.names)), int(self.lams))
-            solver = self._solver_of(stated, run)
-            search = Search(self, stated, folds, solver, replace(run, remember=True), self._makes_chances())
-            found = search.run(lams, seed_of(self.random_state, solver))
+        stated.problem.check_scale()
+        if lams is None:
+            lams = spaced(largest_lam(stated.problem, len(stated.names)), int(self.lams))
+        solver = self._method(stated.problem, run)
+        solver.check(stated.problem, run)
+        search = Search(self, stated, folds, solver, replace(run, remember=True), self._makes_chances())
+        found = search.run(lams, seed_of(self.random_state, solver))
         self._keep_found(found, lams)
         warn_of_gaps(found, stated.problem, self.tol)
         self._learn_chances(found, stated)
         if self.refit:
             at_best = replace(stated, problem=replace(stated.problem, lam=self.lam_))
-            self._finish(at_best, self._solve_stated(at_best, run), run)
+            self._finish(at_best, self._solve(at_best.problem, at_best.names, run, False, at_best.told), run)
         self._operations = found.operations + (self._operations if self.refit else 0.0)
         return self
 
     def _keep_found(self, found: Found, lams: Floats) -> None:
         """Set the attributes that tell of the folds."""
         self.lams_, self.scores_, self.train_scores_, self.gaps_ = lams, found.scores, found.train_scores, found.gaps
+        self.objectives_, self.n_support_ = found.objectives, found.n_support
         self.n_splits_, self.stopped_early_ = len(found.scores), found.stopped_early
         self.cv_results_ = table(lams, found.scores, found.train_scores)
         if found.n_lams:
@@ -106,19 +110,9 @@ class LamSearch(Model):
     def _learn_chances(self, found: Found, stated: Stated) -> None:
         """Nothing, where there are none."""
 
-    # What linear and kernel models do in their own way.
-
-    def _undisturbed(self, stated: Stated) -> Any:
-        raise NotImplementedError
-
-    def _solver_of(self, stated: Stated, run: Run) -> Solver:
-        raise NotImplementedError
-
-    def _solve_stated(self, stated: Stated, run: Run) -> list[Fit]:
-        raise NotImplementedError
-
-    def _weights_of_one(self, problem: Problem) -> int:
-        raise NotImplementedError
-
     def _scores_of(self, problem: Problem, weights: list[Floats]) -> Floats:
-        raise NotImplementedError
+        """Of all rows, as `_scores` would have them."""
+        if hasattr(problem.data, "native"):
+            return _core.scores(problem.rows, np.ascontiguousarray(problem.models(weights)), thread_count(self.n_jobs))
+        each = [problem.scores(w).reshape(problem.data.shape[0], -1) for w in weights]
+        return np.concatenate(each, axis=1) + problem.centre

@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..kernel_solvers.auto import KernelAscent
 from ..problem.problem import Floats, Problem
 from ..solvers.base import Fit, Resume, Run, Solver
 from ..solvers.dual import DualSolver
@@ -59,7 +58,7 @@ class Chain:
         follow from the objective, ||w||^2, ||w(a)||^2 and the sum of conjugates.
         """
         fit, last = self._fit, self._last
-        if fit is None or last is None or last.dual is None or not problem.is_linear:
+        if fit is None or last is None or last.dual is None:
             return None
         if problem.free_bias or problem.loss.joint or problem.loss.conjugate is None:
             return None
@@ -86,9 +85,9 @@ class Chain:
         """Whether fits that begin with dual variables are faster: not Pegasos, which has no use for them, and not the
         descent of smooth losses on many rows, whose first steps are on samples (10,000 x 30, log: twice as fast cold).
         """
-        if not isinstance(self._solver, DualSolver | KernelAscent):
+        if not isinstance(self._solver, DualSolver):
             return False
-        few = problem.is_linear and problem.n_weights <= min(_SMOOTH_WEIGHTS, problem.m / _SMOOTH_ROWS)
+        few = problem.n_weights <= min(_SMOOTH_WEIGHTS, problem.m / _SMOOTH_ROWS)
         return not (few and np.isfinite(problem.loss.smoothness))
 
 

@@ -10,13 +10,12 @@ from typing import Any
 import numpy as np
 
 from .. import _core
-from ..kernel_solvers.problem import KernelProblem, balanced
+from ..kernel_solvers.problem import balanced
 from ..problem.problem import Floats, Problem
 from ..rules import LAM
 
 _SPAN = 1e5  # the largest lam over the smallest
 _NEARLY = 0.01  # of the objective: so near to the best constant is where a path may begin
-_SAMPLE = 1000  # rows whose scores a kernel matrix is asked for
 
 
 class Lams:
@@ -57,8 +56,7 @@ def largest_lam(problem: Problem, n_models: int) -> float:
     The hinge without a free bias: the largest y_i <v, x_i> with v = sum s y x / sum s. There and above every dual
     variable is at its bound, w = v / lam. Other problems: ||g||^2 / (0.02 f), where g is the gradient of the mean loss
     at the zero model, or at the best constant where the bias is free, and f its loss; f falls by at most
-    ||g||^2 / (2 lam). A joint loss is looked at at zero, whatever its bias. A kernel matrix is asked for a thousand
-    rows, evenly spaced.
+    ||g||^2 / (2 lam). A joint loss is looked at at zero, whatever its bias.
     """
     each = [replace(problem, positive=k) for k in range(n_models)] if n_models > 1 else [problem]
     found = max(_largest(one) for one in each)
@@ -72,13 +70,12 @@ def _largest(problem: Problem) -> float:
             g[-problem.width :] = 0.0
         return float(g @ g) / (2 * _NEARLY * problem.at_zero)
     slopes, value = _at_constant(problem)
-    some, along = _along(problem, problem.shares() * slopes)
+    g = problem.combine(problem.shares() * slopes)
+    if problem.free_bias:
+        g[-1] = 0.0
     if problem.loss.name == "hinge" and not problem.free_bias:
-        s = problem.shares()[some]
-        return float(np.max(slopes[some] * along, where=s > 0, initial=0.0))
-    s = problem.shares()[some]
-    square = float((s * slopes[some]) @ along) / float(s.sum()) if s.any() else 0.0
-    return max(0.0, square) / (2 * _NEARLY * value) if value > 0 else 0.0
+        return float(np.max(slopes * problem.scores(g), where=problem.shares() > 0, initial=0.0))
+    return float(g @ g) / (2 * _NEARLY * value) if value > 0 else 0.0
 
 
 def _at_constant(problem: Problem) -> tuple[Floats, float]:
@@ -93,15 +90,3 @@ def _at_constant(problem: Problem) -> tuple[Floats, float]:
     if problem.free_bias:
         slopes = balanced(slopes, s)
     return slopes, float(s @ problem.loss.value(zero, y))
-
-
-def _along(problem: Problem, a: Floats) -> tuple[Any, Floats]:
-    """Which rows, and their scores <sum_i a_i x_i, x>, with the constant feature where it is part of w."""
-    if isinstance(problem, KernelProblem):
-        some = np.linspace(0, problem.matrix.m - 1, min(problem.matrix.m, _SAMPLE)).astype(np.intp)
-        used = np.flatnonzero(a)
-        return some, problem.matrix.cross(some, used, a[used]) + problem.offset * float(a.sum())
-    w = problem.combine(a)
-    if problem.free_bias:
-        w[-1] = 0.0
-    return slice(None), problem.scores(w)

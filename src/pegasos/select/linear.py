@@ -2,50 +2,17 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from typing import Any
 
-import numpy as np
-
-from .. import _core, words
-from ..estimators.base import Stated
+from .. import words
 from ..estimators.linear import PegasosClassifier
-from ..estimators.linear_base import LinearModel
 from ..estimators.regression import PegasosRegressor
-from ..problem.problem import Floats, Problem
 from ..rules import OneOf, OrNone
-from ..solvers.base import Fit, Run, Solver
 from .base import SEARCH_RULES, LamSearch, NotHere
 from .chances import Chances
 
 
-class LinearSearch(LamSearch, LinearModel):
-    """What is linear about the search."""
-
-    def _undisturbed(self, stated: Stated) -> Any:
-        return nullcontext()
-
-    def _solver_of(self, stated: Stated, run: Run) -> Solver:
-        stated.problem.check_scale()
-        solver = self._method(stated.problem, run)
-        solver.check(stated.problem, run)
-        return solver
-
-    def _solve_stated(self, stated: Stated, run: Run) -> list[Fit]:
-        return self._solve(stated.problem, stated.names, run, False, stated.told)
-
-    def _weights_of_one(self, problem: Problem) -> int:
-        return problem.n_weights
-
-    def _scores_of(self, problem: Problem, weights: list[Floats]) -> Floats:
-        """Of all rows, as `_scores` would have them."""
-        if hasattr(problem.data, "native"):
-            return _core.scores(problem.rows, np.ascontiguousarray(problem.models(weights)), 1)
-        each = [problem.scores(w).reshape(problem.data.shape[0], -1) for w in weights]
-        return np.concatenate(each, axis=1) + problem.centre
-
-
-class PegasosClassifierCV(Chances, LinearSearch, PegasosClassifier):
+class PegasosClassifierCV(Chances, LamSearch, PegasosClassifier):
     """`PegasosClassifier` that chooses lam by cross-validation, for the cost of a few fits.
 
     Folds are weights of zero over the same rows, nothing is copied. lam falls, and every fit begins with the dual
@@ -91,6 +58,9 @@ class PegasosClassifierCV(Chances, LinearSearch, PegasosClassifier):
         Scores of held-out rows and of those trained on: facts about the models that were fitted, nothing is estimated.
     gaps_ : ndarray of shape (n_folds, n_lams)
         How far from its minimum the objective of each fit can be at most; the largest over classes.
+    objectives_, n_support_ : ndarray of shape (n_folds, n_lams)
+        The objective that each fit has reached, the mean over classes, and the number of rows that w is made of (NaN
+        where the solver has no dual variables).
     best_index_, best_score_ : int, float
         The place of `lam_` in `lams_`, and its mean score.
     stopped_early_ : bool
@@ -167,7 +137,7 @@ class PegasosClassifierCV(Chances, LinearSearch, PegasosClassifier):
         self.verbose = verbose
 
 
-class PegasosRegressorCV(LinearSearch, PegasosRegressor):
+class PegasosRegressorCV(LamSearch, PegasosRegressor):
     """`PegasosRegressor` that chooses lam by cross-validation, for the cost of a few fits.
 
     Parameters
@@ -179,7 +149,8 @@ class PegasosRegressorCV(LinearSearch, PegasosRegressor):
 
     Attributes
     ----------
-    lam_, lams_, scores_, train_scores_, gaps_, best_index_, best_score_, stopped_early_, n_splits_, cv_results_
+    lam_, lams_, scores_, train_scores_, gaps_, objectives_, n_support_, best_index_, best_score_, stopped_early_, \
+n_splits_, cv_results_
         As in `PegasosClassifierCV`.
     coef_, intercept_, objective_, dual_objective_, gap_, converged_, n_iter_, n_steps_, history_
         Of the model that was fitted to all rows, as in `PegasosRegressor`.

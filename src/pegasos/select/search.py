@@ -82,6 +82,8 @@ class Found:
     scores: Floats
     train_scores: Floats
     gaps: Floats
+    objectives: Floats
+    n_support: Floats
     converged: bool = True
     n_lams: int = 0  # that all folds were fitted for
     stopped_early: bool = False
@@ -90,8 +92,8 @@ class Found:
 
     @classmethod
     def nothing(cls, n_folds: int, n_lams: int, keep: bool) -> Found:
-        scores, train_scores, gaps = np.full((3, n_folds, n_lams), np.nan)
-        return cls(scores, train_scores, gaps, out_of_fold=[] if keep else None)
+        scores, train_scores, gaps, objectives, n_support = np.full((5, n_folds, n_lams), np.nan)
+        return cls(scores, train_scores, gaps, objectives, n_support, out_of_fold=[] if keep else None)
 
 
 class Search:
@@ -105,7 +107,7 @@ class Search:
         self._problems = [
             replace(problem, weights=stated.weights_of(fold.share(sample_weight, n_rows))) for fold in folds
         ]
-        zero = np.zeros(model._weights_of_one(problem))
+        zero = np.zeros(problem.n_weights)
         self._chains = [chains(len(stated.names), zero, solver) for _ in folds]
         self._scorer = Scorer(model, model.scoring, stated)
         self._keep = keep
@@ -158,7 +160,8 @@ class Search:
                 continue
             scores = self._model._scores_of(replace(problem, lam=lam), [fit.w for fit in each])
             found.scores[k, i], found.train_scores[k, i] = self._scorer.values(scores, fold)
-            found.gaps[k, i] = worst_gap(each)
+            found.gaps[k, i], found.objectives[k, i] = worst_gap(each), np.mean([fit.objective for fit in each])
+            found.n_support[k, i] = _support_rows(problem, each)
             found.converged &= all(fit.converged for fit in each)
             found.operations += sum(fit.operations for fit in each)
             kept.append((fold.held_out, scores[fold.held_out]))
@@ -184,6 +187,17 @@ class Search:
             "values of lam with all their folds; scores_ has NaN for the others, and no model was fitted to all rows.",
             stacklevel=user_level(),
         )
+
+
+def _support_rows(problem: Problem, fits: list[Fit]) -> float:
+    """Rows that some w is made of; NaN where the solver has no dual variables."""
+    duals = [fit.resume.dual for fit in fits if fit.resume is not None and fit.resume.dual is not None]
+    if len(duals) < len(fits):
+        return np.nan
+    used = np.zeros(problem.data.shape[0], bool)
+    for dual in duals:
+        used |= dual.reshape(len(used), -1).any(axis=1)
+    return float((used & (problem.shares() > 0)).sum())
 
 
 def warn_of_gaps(found: Found, problem: Problem, tol: float) -> None:
