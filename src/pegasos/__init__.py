@@ -15,6 +15,11 @@ _HOMES = {
     "KernelPegasosRegressor": "estimators.kernel_regression",
     "PegasosClassifier": "estimators.linear",
     "PegasosRegressor": "estimators.regression",
+    "HistoryDisplay": "select.displays",
+    "LamPathDisplay": "select.displays",
+    "PegasosClassifierCV": "select.linear",
+    "PegasosRegressorCV": "select.linear",
+    "lam_path": "select.path",
     "Loss": "losses.own",
     "read_data": "io.data",
     "read_svmlight": "io.svmlight",
@@ -31,16 +36,21 @@ __all__ = [
     "LASVM",
     "SDCA",
     "Auto",
+    "HistoryDisplay",
     "KernelPegasosClassifier",
     "KernelPegasosRegressor",
+    "LamPathDisplay",
     "Loss",
     "Pegasos",
     "PegasosClassifier",
+    "PegasosClassifierCV",
     "PegasosRegressor",
+    "PegasosRegressorCV",
     "PegasosSequenceTagger",
     "PegasosStructured",
     "datasets",
     "from_liblinear",
+    "lam_path",
     "load_model",
     "metrics",
     "read_data",
@@ -59,6 +69,9 @@ if TYPE_CHECKING:
     from .io.svmlight import read_svmlight
     from .kernel_solvers.lasvm import LASVM
     from .losses.own import Loss
+    from .select.displays import HistoryDisplay, LamPathDisplay
+    from .select.linear import PegasosClassifierCV, PegasosRegressorCV
+    from .select.path import lam_path
     from .solvers import SDCA, Auto, Pegasos
     from .structured.estimator import PegasosStructured
     from .structured.tagger import PegasosSequenceTagger

@@ -34,3 +34,6 @@ DualSampling = Literal["blocks", "permutation", "iid"]
 Step = Literal["pegasos", "norma"] | float
 Output = Literal["last", "average", "tail", "random", "best"]
 Advance = Literal["always", "on_loss"]
+
+SearchRule = Literal["best", "one_standard_error"]
+Chances = Literal["sigmoid", "isotonic"] | None

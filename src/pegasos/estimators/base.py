@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import time
 import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -14,7 +16,7 @@ from sklearn.utils import check_random_state
 
 from ..caller import user_level
 from ..io.mixin import Files
-from ..problem.problem import Floats, Problem
+from ..problem.problem import Floats, Problem, Weights
 from ..progress import CallbackSupportMixin, Progress, Told
 from ..rules import LAM, Flag, Integer, Level, Number, OrNone, Rule, check
 from ..solvers import solver_of
@@ -32,6 +34,18 @@ RULES: dict[str, Rule] = {
     "n_jobs": OrNone(Integer(None)),
     "verbose": Level(),
 }
+
+
+@dataclass(frozen=True)
+class Stated:
+    """What there is to solve, before anything is: one problem, or one for each of the names."""
+
+    problem: Problem
+    names: list[str]
+    labels: NDArray[Any]  # what `history_` calls them
+    facts: dict[str, Any]  # attributes that are known already
+    told: Told
+    weights_of: Callable[[Any], Weights]  # of all rows, from their sample_weight: a fold has others
 
 
 class Model(Files, CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type hints
@@ -83,9 +97,14 @@ class Model(Files, CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]  
         """One fit, or one for each named class against the rest."""
         several = len(names) > 1
         jobs = [Job(problem, start, k if several else None) for k, start in enumerate(starts)]
+<<<<<<< HEAD
         weights = [start.w for start in starts]
         progress = Progress(self, names, told, weights, lambda: float(self.tol * problem.at_zero))
         fits = self._solve_jobs(jobs, solver, run, _seed(self.random_state, solver), progress.report_of)
+=======
+        progress = Progress(self, names, told, [start.w for start in starts])
+        fits = self._solve_jobs(jobs, solver, run, seed_of(self.random_state, solver), progress.report_of)
+>>>>>>> refs/heads/select
         progress.finish([fit.w for fit in fits])
         return fits
 
@@ -182,7 +201,7 @@ def _rare_note(gaps: Floats, constants: Floats) -> str:
     return f" Note: a mere constant reaches {constants[large].min():.3g}, and the gap is more than a tenth of that."
 
 
-def _seed(random_state: Any, solver: Any) -> int:
+def seed_of(random_state: Any, solver: Any) -> int:
     """None: the same for every fit of a solver whose answer does not depend on it but for the last bits; Pegasos, whose
     answer does, draws from numpy's global generator, as SGDClassifier.
     """

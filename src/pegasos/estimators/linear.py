@@ -15,8 +15,8 @@ from ..problem.problem import Problem, Weights
 from ..problem.weights import row_weights
 from ..progress import Told, all_or_nothing, with_callbacks
 from ..rules import LossNamed, OneOf
-from ..solvers.base import Run
-from .base import RULES
+from ..solvers.base import Fit, Run
+from .base import RULES, Stated
 from .linear_base import LinearModel
 from .scores import Answers
 
@@ -242,18 +242,33 @@ class PegasosClassifier(Answers, LinearModel):
         data: Data,
         classes: NDArray[Any],
         codes: Codes,
-        given: tuple[Any, Any, Any],
+        given: Given,
         run: Run,
         goes_on: bool,
     ) -> Self:
-        weights = Weights.of(row_weights(given[2], self.class_weight, classes, codes), len(codes))
+        stated = self._stated(data, classes, codes, given, run, float(self.lam))
+        fits = self._solve(stated.problem, stated.names, run, goes_on, stated.told)
+        self._finish(stated, fits, run)
+        return self
+
+    def _finish(self, stated: Stated, fits: list[Fit], run: Run) -> None:
+        self._take(stated.facts)
+        self._set(stated.problem, fits, stated.labels, run)
+
+    def _open(self, X: Any, y: Any, sample_weight: Any, run: Run, lam: float) -> Stated:
+        """The problem of a fit that goes on from nothing."""
+        data, labels = self._read(X, y, run, reset=True)
+        return self._stated(data, *encode(labels), (X, y, sample_weight), run, lam)
+
+    def _stated(self, data: Data, classes: NDArray[Any], codes: Codes, given: Given, run: Run, lam: float) -> Stated:
+        def weights_of(sample_weight: Any) -> Weights:
+            return Weights.of(row_weights(sample_weight, self.class_weight, classes, codes), len(codes))
+
+        weights = weights_of(given[2])
         check_classes(classes, codes, weights.listed if not run.one_pass else None)
         loss = loss_of_classes(self, classes)
-        problem = Problem(data, codes, weights, float(self.lam), loss, self.bias)
+        problem = Problem(data, codes, weights, lam, loss, self.bias)
         names = [str(label) for label in classes] if len(classes) > 2 and not loss.joint else [""]
         facts = {"classes_": classes, "_loss_of_fit": self.loss}
         told = Told(*given, lambda weights: self._shaped(problem, weights) | facts)
-        fits = self._solve(problem, names, run, goes_on, told)
-        self._take(facts)
-        self._set(problem, fits, classes, run)
-        return self
+        return Stated(problem, names, classes, facts, told, weights_of)

@@ -13,8 +13,8 @@ from ..problem.targets import check_targets, median, minus, warn_far_from_zero, 
 from ..problem.weights import row_weights
 from ..progress import Told, all_or_nothing, with_callbacks
 from ..rules import LossNamed, Number, OneOf
-from ..solvers.base import Run
-from .base import RULES
+from ..solvers.base import Fit, Run
+from .base import RULES, Stated
 from .fitted import linear_models
 from .linear_base import LinearModel
 
@@ -163,27 +163,42 @@ class PegasosRegressor(RegressorMixin, LinearModel):  # type: ignore[misc]
         return (1,)
 
     def _train(self, X: Any, y: Any, sample_weight: Any, run: Run, goes_on: bool) -> Self:
-        data, labels = self._read(X, y, run, reset=not goes_on, numeric=True)
+        stated = self._stated((X, y, sample_weight), run, goes_on, float(self.lam))
+        self._finish(stated, self._solve(stated.problem, stated.names, run, goes_on, stated.told), run)
+        return self
+
+    def _finish(self, stated: Stated, fits: list[Fit], run: Run) -> None:
+        problem = stated.problem
+        self._centre = problem.centre
+        self._set(problem, [with_rounded_bias(problem, fit, run) for fit in fits], stated.labels, run)
+        if not run.one_pass:
+            warn_far_from_zero(problem, self.dual_objective_)
+
+    def _open(self, X: Any, y: Any, sample_weight: Any, run: Run, lam: float) -> Stated:
+        """The problem of a fit that goes on from nothing."""
+        return self._stated((X, y, sample_weight), run, False, lam)
+
+    def _stated(self, given: tuple[Any, Any, Any], run: Run, goes_on: bool, lam: float) -> Stated:
+        data, labels = self._read(*given[:2], run, reset=not goes_on, numeric=True)
         numbers = np.require(labels, dtype=np.float64, requirements=["C", "A"])
-        weights = Weights.of(row_weights(sample_weight, None, None, len(numbers)), len(numbers))
+
+        def weights_of(sample_weight: Any) -> Weights:
+            return Weights.of(row_weights(sample_weight, None, None, len(numbers)), len(numbers))
+
+        weights = weights_of(given[2])
         centre = self._centre_of(numbers, weights, run.one_pass and goes_on)
         problem = Problem(
             data,
             minus(numbers, centre),
             weights,
-            float(self.lam),
+            lam,
             losses.bound_loss(self.loss, epsilon=float(self.epsilon)),
             self.bias,
             centre=centre,
         )
         check_targets(problem)
-        told = Told(X, y, sample_weight, lambda weights: self._shaped(problem, weights))
-        fits = [with_rounded_bias(problem, fit, run) for fit in self._solve(problem, [""], run, goes_on, told)]
-        self._centre = centre
-        self._set(problem, fits, np.empty(0), run)
-        if not run.one_pass:
-            warn_far_from_zero(problem, self.dual_objective_)
-        return self
+        told = Told(*given, lambda weights: self._shaped(problem, weights))
+        return Stated(problem, [""], np.empty(0), {}, told, weights_of)
 
     def _centre_of(self, numbers: Floats, weights: Weights, same: bool) -> float:
         """Where a free bias starts, so that numbers far from zero are like others; the `same` as before, or new."""

@@ -13,7 +13,7 @@ from ..problem.problem import Floats
 from .typed import available_unless
 
 
-def _no_chances(estimator: Any) -> str:
+def no_chances(estimator: Any) -> str:
     """Why there are none, and what to do instead; nothing if there are."""
     calibrate = "or calibrate the scores: sklearn.calibration.CalibratedClassifierCV(model)."
     if _chances_of(estimator) is None:
@@ -69,7 +69,7 @@ class Answers(ClassifierMixin):  # type: ignore[misc]  # scikit-learn has no typ
         labels: NDArray[Any] = self.classes_[best]
         return labels
 
-    @available_unless(_no_chances)
+    @available_unless(no_chances)
     def predict_proba(self, X: Any) -> Floats:
         """The chance of each class, for loss="log" and "multinomial".
 
@@ -84,7 +84,7 @@ class Answers(ClassifierMixin):  # type: ignore[misc]  # scikit-learn has no typ
         each: Floats = chances / chances.sum(axis=1, keepdims=True)
         return each
 
-    @available_unless(_no_chances)
+    @available_unless(no_chances)
     def predict_log_proba(self, X: Any) -> Floats:
         """The logarithm of `predict_proba`, also of chances too small to be written down.
 

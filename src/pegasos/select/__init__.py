@@ -1,0 +1,1 @@
+"""Choosing lam: paths of models over falling lam, cross-validation over shared rows, and chances from its scores."""

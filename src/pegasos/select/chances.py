@@ -1,0 +1,161 @@
+"""Chances from the scores of held-out rows: what the folds have computed anyway."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.isotonic import IsotonicRegression
+from sklearn.utils.validation import check_is_fitted
+
+from ..estimators.base import Stated
+from ..estimators.scores import no_chances
+from ..estimators.typed import available_unless
+from ..problem.problem import Floats
+from .search import Found, stand_in
+
+_STEPS = 100  # Newton's, at most: a handful is usual
+_ALMOST_NONE = 1e-12
+
+
+class Sigmoid:
+    """1 / (1 + exp(-(slope * score + offset))), the maximum of the likelihood (Platt 1999).
+
+    Labels are taken a little inside of 0 and 1, as Platt does it: rows that are separated would want an infinite slope.
+    Newton's method with backtracking (Lin, Lin and Weng 2007).
+    """
+
+    def __init__(self, scores: Floats, positive: Any, s: Floats) -> None:
+        self._scale = float(np.abs(scores).max()) or 1.0
+        x = scores / self._scale
+        ahead, behind = float(s[positive].sum()), float(s[~positive].sum())
+        target = np.where(positive, (ahead + 1) / (ahead + 2), 1 / (behind + 2))
+        A = np.column_stack([x, np.ones_like(x)])
+
+        def cost(point: Floats) -> float:
+            z = A @ point
+            return float(s @ (np.logaddexp(0.0, z) - target * z))
+
+        self._point = np.array([0.0, np.log((ahead + 1) / (behind + 1))])
+        now = cost(self._point)
+        for _ in range(_STEPS):
+            p = _logistic(A @ self._point)
+            gradient = A.T @ (s * (p - target))
+            if np.abs(gradient).max() <= 1e-10 * s.sum():
+                break
+            curvature = A.T @ ((s * np.maximum(p * (1 - p), _ALMOST_NONE))[:, None] * A)
+            curvature[np.diag_indices(2)] += _ALMOST_NONE * s.sum()
+            step = np.linalg.solve(curvature, gradient)
+            length = 1.0
+            while length > 1e-10 and cost(self._point - length * step) > now - 1e-4 * length * float(gradient @ step):
+                length /= 2
+            self._point = self._point - length * step
+            before, now = now, cost(self._point)
+            if before - now <= 1e-15 * abs(before):
+                break
+
+    def __call__(self, scores: Floats) -> Floats:
+        return _logistic(self._point[0] * (scores / self._scale) + self._point[1])
+
+
+class Isotonic:
+    """The rising step function that fits best, by scikit-learn."""
+
+    def __init__(self, scores: Floats, positive: Any, s: Floats) -> None:
+        self._found = IsotonicRegression(y_min=0.0, y_max=1.0, out_of_bounds="clip")
+        self._found.fit(scores, positive.astype(np.float64), s)
+
+    def __call__(self, scores: Floats) -> Floats:
+        chances: Floats = self._found.predict(scores)
+        return chances
+
+
+_MAKERS = {"sigmoid": Sigmoid, "isotonic": Isotonic}
+
+
+def _logistic(z: Floats) -> Floats:
+    each: Floats = np.exp(-np.logaddexp(0.0, -z))
+    return each
+
+
+def _none(model: Any) -> str:
+    """Why there are no chances; nothing if there are."""
+    if getattr(model, "_chances", None) is not None or (not hasattr(model, "classes_") and model.probability):
+        return ""
+    said = no_chances(model)
+    return said and f"{said} Or set probability='sigmoid' or 'isotonic' before the fit."
+
+
+class Chances(ClassifierMixin):  # type: ignore[misc]  # scikit-learn has no type hints
+    """Mixin of classifiers that choose lam: chances for any loss, where `probability` asks for them."""
+
+    _chances: list[Any] | None = None
+
+    def _makes_chances(self) -> bool:
+        return self.probability is not None
+
+    def _learn_chances(self, found: Found, stated: Stated) -> None:
+        """From held-out scores at the chosen lam, one function a class; one in all for two classes."""
+        self._chances = None
+        if found.out_of_fold is None:
+            return
+        kept = found.out_of_fold[self.best_index_]
+        rows = np.concatenate([held_out for held_out, _ in kept])
+        self._chances = []
+        scores = stand_in(self, stated.facts, np.concatenate([each for _, each in kept])).decision_function(None)
+        given = stated.told.sample_weight
+        s = (
+            np.ones(len(rows))
+            if given is None
+            else np.broadcast_to(np.asarray(given), stated.problem.labels.shape)[rows]
+        )
+        used, codes = s > 0, stated.problem.labels[rows]
+        columns = scores[:, None] if scores.ndim == 1 else scores
+        for k, column in enumerate(columns.T):
+            positive = codes == (1 if scores.ndim == 1 else k)
+            maker = _MAKERS[self.probability]
+            self._chances.append(maker(column[used], positive[used], s[used]))
+
+    @available_unless(_none)
+    def predict_proba(self, X: Any) -> Floats:
+        """The chance of each class: from held-out scores where `probability` was set, else as in the base class.
+
+        More than two classes: each class has its own function, and the answers are scaled to sum to one. They need not
+        agree with `predict`, which looks at scores.
+
+        Returns
+        -------
+        chances : ndarray of shape (n_rows, n_classes)
+        """
+        check_is_fitted(self)
+        if self._chances is None:
+            found: Floats = super().predict_proba(X)
+            return found
+        scores = self.decision_function(X)
+        if scores.ndim == 1:
+            second = self._chances[0](scores)
+            both: Floats = np.column_stack([1 - second, second])
+            return both
+        each = np.column_stack([chance(column) for chance, column in zip(self._chances, scores.T, strict=True)])
+        total = each.sum(axis=1, keepdims=True)
+        none = total[:, 0] <= 0  # no class sees a chance: none is better than another
+        each[none], total[none] = 1.0, each.shape[1]
+        scaled: Floats = each / total
+        return scaled
+
+    @available_unless(_none)
+    def predict_log_proba(self, X: Any) -> Floats:
+        """The logarithm of `predict_proba`.
+
+        Returns
+        -------
+        logs : ndarray of shape (n_rows, n_classes)
+        """
+        check_is_fitted(self)
+        if self._chances is None:
+            found: Floats = super().predict_log_proba(X)
+            return found
+        with np.errstate(divide="ignore"):
+            logs: Floats = np.log(self.predict_proba(X))
+        return logs

@@ -1,0 +1,92 @@
+"""Which values of lam are worth a fit: down from the largest at which anything happens."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+
+from .. import _core
+from ..kernel_solvers.problem import balanced
+from ..problem.problem import Floats, Problem
+from ..rules import LAM
+
+_SPAN = 1e5  # the largest lam over the smallest
+_NEARLY = 0.01  # of the objective: so near to the best constant is where a path may begin
+
+
+class Lams:
+    """A number of values, or the values themselves."""
+
+    def objection(self, value: Any) -> str | None:
+        need = "must be a whole number >= 1, or a list of numbers"
+        if isinstance(value, Integral) and not isinstance(value, bool):
+            return None if int(value) >= 1 else need
+        if not isinstance(value, Iterable) or isinstance(value, str | bytes):
+            return need
+        try:
+            lams = np.asarray(list(value), dtype=np.float64)
+        except (TypeError, ValueError):
+            return need
+        if lams.ndim != 1 or not lams.size:
+            return need
+        wrong = [said for said in (LAM.objection(lam) for lam in lams.tolist()) if said]
+        return f"has a value that {wrong[0]}" if wrong else None
+
+
+def values_of(given: Any) -> Floats | None:
+    """The values that were given, falling, each once; None for a number of them."""
+    if isinstance(given, Integral):
+        return None
+    return np.unique(np.asarray(list(given), dtype=np.float64))[::-1]
+
+
+def spaced(largest: float, count: int) -> Floats:
+    """So many values, equally far apart on a logarithmic scale, the largest first."""
+    lams: Floats = np.geomspace(largest, largest / _SPAN, count) if count > 1 else np.array([largest])
+    return np.clip(lams, LAM.low, LAM.high)
+
+
+def largest_lam(problem: Problem, n_models: int) -> float:
+    """From where on a larger lam only scales the model down, or leaves it within 1 % of the best constant.
+
+    The hinge without a free bias: the largest y_i <v, x_i> with v = sum s y x / sum s. There and above every dual
+    variable is at its bound, w = v / lam. Other problems: ||g||^2 / (0.02 f), where g is the gradient of the mean loss
+    at the zero model, or at the best constant where the bias is free, and f its loss; f falls by at most
+    ||g||^2 / (2 lam). A joint loss is looked at at zero, whatever its bias.
+    """
+    each = [replace(problem, positive=k) for k in range(n_models)] if n_models > 1 else [problem]
+    found = max(_largest(one) for one in each)
+    return found if found > 0 else 1.0
+
+
+def _largest(problem: Problem) -> float:
+    if problem.loss.joint:
+        g = problem.gradient(np.zeros(problem.n_weights))
+        if problem.free_bias:
+            g[-problem.width :] = 0.0
+        return float(g @ g) / (2 * _NEARLY * problem.at_zero)
+    slopes, value = _at_constant(problem)
+    g = problem.combine(problem.shares() * slopes)
+    if problem.free_bias:
+        g[-1] = 0.0
+    if problem.loss.name == "hinge" and not problem.free_bias:
+        return float(np.max(slopes * problem.scores(g), where=problem.shares() > 0, initial=0.0))
+    return float(g @ g) / (2 * _NEARLY * value) if value > 0 else 0.0
+
+
+def _at_constant(problem: Problem) -> tuple[Floats, float]:
+    """Slopes and the mean loss at the zero model; at the best constant, slopes that sum to zero, where bias is free."""
+    y, s, zero = problem.numbers(), problem.shares(), np.zeros(problem.data.shape[0])
+    if problem.free_bias and problem.loss.has_native_twin:
+        labelled = _core.Labelled(problem.loss.name, problem.loss.number, y)
+        zero = zero + labelled.best_bias(zero, s, 0.0)
+    slopes = problem.loss.slope(zero, y)
+    if problem.free_bias and problem.loss.name == "hinge":  # at the kink the slope is any of a whole interval
+        slopes = -y
+    if problem.free_bias:
+        slopes = balanced(slopes, s)
+    return slopes, float(s @ problem.loss.value(zero, y))

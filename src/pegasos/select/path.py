@@ -1,0 +1,115 @@
+"""Models along a path of falling lam."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ..estimators.base import seed_of
+from ..estimators.linear import PegasosClassifier
+from ..estimators.regression import PegasosRegressor
+from ..losses import REGRESSION
+from ..problem.problem import Floats
+from ..rules import check
+from ..solvers.base import Fit
+from ..solvers.many import Job, solve_many
+from .chain import chains, solve_next
+from .grid import Lams, largest_lam, spaced, values_of
+
+
+@dataclass(frozen=True)
+class LamPath:
+    """What `lam_path` returns: one entry a lam, the largest first.
+
+    Attributes
+    ----------
+    lams : ndarray of shape (n_lams,)
+    coefs : ndarray of shape (n_lams, n_features), or (n_lams, n_classes, n_features) for more than two classes
+    intercepts : ndarray of shape (n_lams,) or (n_lams, n_classes)
+    objectives, gaps : ndarray of shape (n_lams,) or (n_lams, n_classes)
+        f(w), and what it can be above the minimum at most; one a class where each is fitted against the rest.
+    """
+
+    lams: Floats
+    coefs: Floats
+    intercepts: Floats
+    objectives: Floats
+    gaps: Floats
+
+
+@dataclass
+class _Asked:
+    lams: Any
+
+
+def lam_path(X: Any, y: Any, lams: Any = 10, *, sample_weight: Any = None, **params: Any) -> LamPath:
+    """The models for falling lam, each from the dual variables of those before.
+
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (n_rows, n_features)
+        Rows.
+    y : array-like of shape (n_rows,)
+        Class labels; numbers where `loss` is one of numbers.
+    lams : int or array-like, default=10
+        How many values, spaced evenly on a logarithmic scale over five decades down from the largest at which anything
+        happens (see `PegasosClassifierCV`), or the values.
+    sample_weight : array-like of shape (n_rows,) or None, default=None
+        Weight of each row.
+    **params
+        Of `PegasosClassifier`, or of `PegasosRegressor` where `loss` is one of its losses: loss, bias, tol, n_jobs and
+        so on, but for lam and warm_start.
+
+    Returns
+    -------
+    path : LamPath
+        lams, coefs, intercepts, objectives and gaps.
+
+    Examples
+    --------
+    >>> from pegasos import datasets, lam_path
+    >>> X, y = datasets.make_binary(500, 10, random_state=0)
+    >>> path = lam_path(X, y, [1e-1, 1e-2, 1e-3])
+    >>> path.coefs.shape, bool((path.gaps <= 1e-3).all())
+    ((3, 10), True)
+    """
+    check({"lams": Lams()}, _Asked(lams))
+    if refused := {"lam", "warm_start"} & set(params):
+        raise ValueError(f"lam_path goes through lams by itself: it takes no {' and no '.join(sorted(refused))}.")
+    numeric = isinstance(params.get("loss"), str) and params["loss"] in REGRESSION
+    model: Any = PegasosRegressor(**params) if numeric else PegasosClassifier(**params)
+    run = replace(model._begin(), remember=True)
+    values = values_of(lams)
+    stated = model._open(X, y, sample_weight, run, 1.0 if values is None else float(values[-1]))
+    problem, n_models = stated.problem, len(stated.names)
+    problem.check_scale()
+    if values is None:
+        values = spaced(largest_lam(problem, n_models), int(lams))
+    solver = model._method(problem, run)
+    solver.check(problem, run)
+    series = chains(n_models, np.zeros(problem.n_weights), solver)
+    seed = seed_of(model.random_state, solver)
+    models, fits = [], []
+    for i, lam in enumerate(values.tolist()):
+        at_lam = replace(problem, lam=lam)
+        several = n_models > 1
+        jobs = [Job(at_lam, chain.start(lam), k if several else None) for k, chain in enumerate(series)]
+        share = None if run.max_time is None else run.seconds() + max(0.0, run.seconds_left()) / (len(values) - i)
+        in_time = replace(run, max_time=share)
+        each = solve_next(series, jobs, run, partial(solve_many, solver=solver, run=in_time, seed=seed))
+        if error := next((fit.error for fit in each if fit.error is not None), None):
+            raise error
+        models.append(at_lam.models([fit.w for fit in each]))
+        fits.append(each)
+    return _path(values, np.stack(models), fits)
+
+
+def _path(lams: Floats, models: Floats, fits: list[list[Fit]]) -> LamPath:
+    numbers = np.array([[(fit.objective, fit.objective - fit.dual_objective) for fit in each] for each in fits])
+    objectives, gaps = np.moveaxis(numbers[:, 0] if numbers.shape[1] == 1 else numbers, -1, 0)
+    one = models.shape[1] == 1
+    coefs, intercepts = models[..., :-1], models[..., -1]
+    return LamPath(lams, coefs[:, 0] if one else coefs, intercepts[:, 0] if one else intercepts, objectives, gaps)

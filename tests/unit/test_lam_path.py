@@ -1,0 +1,97 @@
+"""Paths of models over falling lam, and where they begin."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from helpers import binary, three_classes
+
+from pegasos import (
+    PegasosClassifier,
+    PegasosClassifierCV,
+    PegasosRegressor,
+    datasets,
+    lam_path,
+)
+
+X2, Y2 = binary()
+X3, Y3 = three_classes()
+POSITIVE = np.equal(Y2, np.unique(Y2)[1])
+LAMS = np.geomspace(1e-1, 1e-5, 6)
+TEXT = datasets.make_text(400, 2000, random_state=0)[:2]
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "log"])
+@pytest.mark.parametrize("bias", ["regularized", "none", "free"])
+def test_every_model_of_a_path_is_as_good_as_its_gap_says(loss: str, bias: str) -> None:
+    X, y = TEXT
+    path = lam_path(X, y, np.geomspace(1e-2, 1e-7, 10), loss=loss, bias=bias, tol=1e-4)
+    signs = np.where(y == np.unique(y)[1], 1.0, -1.0)
+    for i, lam in enumerate(path.lams):
+        z = signs * (X @ path.coefs[i] + path.intercepts[i])
+        values = {"hinge": np.maximum(0, 1 - z), "squared_hinge": np.maximum(0, 1 - z) ** 2, "log": np.logaddexp(0, -z)}
+        b = path.intercepts[i] if bias == "regularized" else 0.0
+        f = lam / 2 * (path.coefs[i] @ path.coefs[i] + b * b) + values[loss].mean()
+        assert f == pytest.approx(path.objectives[i], rel=1e-9, abs=1e-12)
+        best = PegasosClassifier(lam, loss, bias, tol=1e-9, max_epochs=10_000).fit(X, y)
+        assert path.objectives[i] - path.gaps[i] <= best.objective_ + 1e-12
+    assert (path.gaps <= 1e-4).all()
+
+
+def test_where_every_row_can_be_satisfied_smaller_lams_need_no_fit() -> None:
+    path = lam_path(*TEXT, [1e-6, 1e-7, 1e-8, 1e-9])
+    assert (path.coefs[1:] == path.coefs[1]).all()
+    assert (path.gaps <= 1e-3).all()
+    assert (np.diff(path.objectives) < 0).all()
+
+
+def test_a_path_of_classes_and_one_of_numbers() -> None:
+    path = lam_path(X3, Y3, 4)
+    assert path.coefs.shape == (4, 3, X3.shape[1])
+    assert path.gaps.shape == path.intercepts.shape == (4, 3)
+    joint = lam_path(X3, Y3, [1e-2, 1e-3], loss="multinomial")
+    assert joint.coefs.shape == (2, 3, X3.shape[1])
+    assert joint.gaps.shape == (2,)
+    numbers = lam_path(X2, X2[:, 0] + 5, [1e-2, 1e-3], loss="epsilon_insensitive", bias="free", epsilon=0.01)
+    model = PegasosRegressor(1e-3, epsilon=0.01, bias="free").fit(X2, X2[:, 0] + 5)
+    assert numbers.intercepts[1] == pytest.approx(model.intercept_, abs=0.05)
+    with pytest.raises(ValueError, match="takes no lam"):
+        lam_path(X2, Y2, lam=1e-3)
+
+
+@pytest.mark.parametrize("lams", [0, -1, True, "many", [], [0.1, 0.0], [[0.1]], [0.1, np.nan], 2.5])
+def test_lams_that_are_none_are_refused(lams: Any) -> None:
+    with pytest.raises(ValueError, match="lams"):
+        lam_path(X2, Y2, lams)
+    with pytest.raises(ValueError, match="lams"):
+        PegasosClassifierCV(lams).fit(X2, Y2)
+
+
+@pytest.mark.parametrize("bias", ["regularized", "none"])
+@pytest.mark.parametrize("s", [None, np.arange(len(Y2)) % 3])
+def test_at_the_largest_lam_of_the_hinge_every_dual_variable_is_at_its_bound(bias: str, s: Any) -> None:
+    largest = float(lam_path(X2, Y2, 1, bias=bias, sample_weight=s).lams[0])
+    y, shares = np.where(POSITIVE, 1.0, -1.0), np.ones(len(Y2)) if s is None else s
+    v = (shares * y) @ np.column_stack([X2, np.full(len(y), float(bias == "regularized"))]) / shares.sum()
+    for part, at_bound in ((1.0, True), (0.7, False)):
+        model = PegasosClassifier(part * largest, bias=bias, tol=1e-10).fit(X2, Y2, s)
+        found = np.append(model.coef_, model.intercept_)
+        assert np.allclose(found * part * largest, v, atol=1e-6) is at_bound
+
+
+@pytest.mark.parametrize(("loss", "bias"), [("log", "regularized"), ("log", "free"), ("hinge", "free")])
+def test_at_the_largest_lam_no_model_is_clearly_better_than_a_constant(loss: str, bias: str) -> None:
+    X, y = datasets.make_binary(300, 8, random_state=1, noise=0.3)
+    y = np.where(np.arange(300) % 3 == 0, 1, y)
+    largest = float(lam_path(X, y, 1, loss=loss, bias=bias).lams[0])
+    model = PegasosClassifier(largest, loss, bias, tol=1e-9).fit(X, y)
+    ahead = float((y == 1).mean())
+    entropy = -ahead * np.log(ahead) - (1 - ahead) * np.log(1 - ahead)
+    constant = {
+        ("log", "regularized"): np.log(2),
+        ("log", "free"): entropy,
+        ("hinge", "free"): 2 * min(ahead, 1 - ahead),
+    }
+    assert 0.99 * constant[loss, bias] - 1e-6 <= model.objective_ <= constant[loss, bias] + 1e-6
