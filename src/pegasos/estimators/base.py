@@ -97,14 +97,9 @@ class Model(Files, CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]  
         """One fit, or one for each named class against the rest."""
         several = len(names) > 1
         jobs = [Job(problem, start, k if several else None) for k, start in enumerate(starts)]
-<<<<<<< HEAD
         weights = [start.w for start in starts]
         progress = Progress(self, names, told, weights, lambda: float(self.tol * problem.at_zero))
-        fits = self._solve_jobs(jobs, solver, run, _seed(self.random_state, solver), progress.report_of)
-=======
-        progress = Progress(self, names, told, [start.w for start in starts])
         fits = self._solve_jobs(jobs, solver, run, seed_of(self.random_state, solver), progress.report_of)
->>>>>>> refs/heads/select
         progress.finish([fit.w for fit in fits])
         return fits
 
