@@ -59,6 +59,17 @@ class Features:
             raise ValueError("a name of a feature occurs twice.")
         return Features(vocabulary, hashed, n_features)
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Names, which every way to save an object can hold, in the place of the native vocabulary."""
+        names = None if self.vocabulary is None else self.vocabulary.names()
+        return {"names": names, "hashed": self.hashed, "n_features": self.n_features}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.hashed, self.n_features = state["hashed"], state["n_features"]
+        self.vocabulary = None
+        if state["names"] is not None:
+            self.vocabulary = Features.of(state["names"], self.hashed, self.n_features).vocabulary
+
     @property
     def named(self) -> bool:
         return self.vocabulary is not None
