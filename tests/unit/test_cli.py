@@ -219,6 +219,21 @@ def test_a_limit_that_was_asked_for_is_no_failure(folder: Path) -> None:
     assert said["converged"] is False
 
 
+def test_tables_are_known_by_the_names_of_their_columns(folder: Path) -> None:
+    pytest.importorskip("pegasos.io.tables", reason="nothing reads tables here")
+    pytest.importorskip("pyarrow", reason="pyarrow is not installed: pip install pegasos[tables]")
+    lines = [f"{a},{b},{'yes' if a > b else 'no'}" for a, b in X[:, :2].round(3).tolist()]
+    Path("rows.csv").write_text("\n".join(["size,price,kind", *lines]))
+    run("train", "rows.csv", "-m", "m", "--target", "kind", "-q")
+    assert load_model("m").feature_names_in_.tolist() == ["size", "price"]
+    assert "size" in run("info", "m").stdout
+    assert json.loads(run("evaluate", "m", "rows.csv", "--json").stdout)["accuracy"] > 0.9
+    Path("new.csv").write_text("\n".join(["price,size", *(f"{b},{a}" for a, b in X[:, :2].round(3).tolist())]))
+    assert run("predict", "m", "new.csv").stdout == run("predict", "m", "rows.csv").stdout
+    Path("few.csv").write_text("price\n1.0\n")
+    assert "no column 'size'" in run("predict", "m", "few.csv", code=3).stderr
+
+
 def test_quiet_says_nothing(folder: Path) -> None:
     found = run("train", "two.svm", "-m", "m", "--quiet")
     assert found.output == ""

@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, TextIO
 
 import numpy as np
@@ -17,11 +18,16 @@ from .rows import Source, as_fitted, read_rows
 from .sequences import n_columns, read_sentences, split
 
 
-def rows_for(model: Any, notes: dict[str, Any], source: Source, quiet: bool) -> tuple[Any, Any]:
-    """Rows as the model knows them, and their labels where there are any."""
-    format, target = source.format or notes.get("format"), source.target or notes.get("target")
-    source = Source(source.path, format, target, source.skip_bad, source.threads)
-    rows = read_rows(source, notes.get("first"), quiet)
+def rows_for(model: Any, notes: dict[str, Any], source: Source, quiet: bool, labelled: bool = True) -> tuple[Any, Any]:
+    """Rows as the model knows them, and their labels where there are any; labelled: whether they are needed."""
+    known = source.target or notes.get("target")
+    source = replace(source, format=source.format or notes.get("format"), target=known)
+    try:
+        rows = read_rows(source, notes.get("first"), quiet)
+    except ValueError:
+        if labelled or known is None or source.path == "-":
+            raise
+        rows = read_rows(replace(source, target=None), notes.get("first"), quiet)  # the labels are not there yet
     X = as_fitted(rows.X, rows.names, model, quiet)
     vars(model).pop("feature_names_in_", None)  # the columns are in order now, and an array has no names
     return X, rows.y
@@ -51,7 +57,7 @@ def predict(model_path: str, source: Source, output: str, what: str, as_json: bo
         if what == "chances" and not hasattr(model, "predict_proba"):
             model.predict_proba  # noqa: B018  # says why there are none
         with screen.busy(f"reading {source.path}", quiet):
-            X, _ = rows_for(model, notes, source, quiet)
+            X, _ = rows_for(model, notes, source, quiet, labelled=False)
         model.n_jobs = source.threads
         with text_out(output) as out:
             for first in range(0, X.shape[0], 8192):
