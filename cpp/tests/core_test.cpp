@@ -109,6 +109,35 @@ TEST(validator_refuses_what_would_be_read_outside) {
   CHECK(refuses(good, late, 1) && refuses(good, down, 2) && refuses(good, past, 1) && refuses(good, below, 1));
 }
 
+// Rows that are checked when they are drawn: the others may hold anything, and nothing outside is read.
+TEST(a_row_is_checked_when_it_is_drawn) {
+  const double x[] = {1, 2, std::numeric_limits<double>::quiet_NaN(), 4};
+  const int32_t idx[] = {0, 2, 1, 3}, disorder[] = {2, 0, 1, 1}, ends[] = {0, 2, 3, 4}, wild[] = {0, 2, -7, 1000};
+  const auto refuses = [&](const int32_t* indices, const int32_t* ptr, int64_t i) {
+    const CsrRows<double, int32_t> rows{x, indices, {ptr, nullptr}, 3, 3, 1, 4};
+    std::vector<double> w(4, 1.0);
+    rows.prefetch(i);
+    rows[i].axpy(1.0, w.data());  // also where another thread has written to it since the check
+    try {
+      check_drawn(rows, i);
+    } catch (const BadData&) {
+      return true;
+    }
+    return false;
+  };
+  CHECK(!refuses(idx, ends, 0) && refuses(idx, ends, 1) && refuses(idx, ends, 2));  // fine, NaN, column 3 of 3
+  CHECK(refuses(disorder, ends, 0));
+  CHECK(!refuses(idx, wild, 0) && refuses(idx, wild, 1) && refuses(idx, wild, 2));
+  const double dense[] = {1, 2, 3, std::numeric_limits<double>::infinity()};
+  check_drawn(DenseRows<double>{dense, 2, 2}, 0);
+  try {
+    check_drawn(DenseRows<double>{dense, 2, 2}, 1);
+    CHECK(false);
+  } catch (const BadData& said) {
+    CHECK(std::string(said.what()).find("row 1, column 1") != std::string::npos);
+  }
+}
+
 // Another thread may write to them after the validator has looked.
 template <class I>
 void stays_inside(std::vector<I> idx) {

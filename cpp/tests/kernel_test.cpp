@@ -150,6 +150,33 @@ TEST(pegasos_on_a_block_is_fig_3) {
   }
 }
 
+// NORMA's steps, the projection of eq. 6 and the sum of the iterates, against w itself: rows are numbers on a line.
+TEST(pegasos_on_a_block_projects_and_averages) {
+  const Line<double> line;
+  std::vector<double> x(static_cast<size_t>(n));  // K_ij = x_i x_j has this x
+  for (size_t i = 0; i < x.size(); ++i) x[i] = 0.3 * double(i % 5) - 0.5;
+  std::vector<double> K(x.size() * x.size());
+  for (size_t i = 0; i < x.size(); ++i)
+    for (size_t j = 0; j < x.size(); ++j) K[i * x.size() + j] = x[i] * x[j];
+  const double lam = 0.05, radius = 0.2, p = 0.7;
+  std::vector<double> sum(x.size()), v(sum), B(sum), share(x.size(), 1.0);
+  PegasosBlock o{lam, 0, 2, {Steps::Kind::norma, p, 0}, radius, false, 0};
+  pegasos_steps(KernelBlock<double>{K.data(), n, 0}, Hinge{}, o, line.y, share, sum, v, B);
+  double w = 0, total = 0;
+  for (int64_t t = 1, first = 0; first < o.picks; ++t, first += 2) {
+    const double eta = p / (lam * std::sqrt(double(t)));
+    total += w;
+    double next = (1 - eta * lam) * w;
+    for (int64_t i = first; i < std::min(first + 2, n); ++i)
+      if (line.y[size_t(i)] * w * x[size_t(i)] < 1)
+        next += eta * line.y[size_t(i)] * x[size_t(i)] / double(std::min(first + 2, n) - first);
+    w = std::clamp(next, -radius, radius);
+  }
+  double found = 0, sums = 0;
+  for (size_t i = 0; i < x.size(); ++i) found += v[i] * x[i] / o.units, sums += (o.C * v[i] - B[i]) * x[i];
+  CHECK(o.picks >= 4 && near(found, w) && near(sums, total) && near(o.square, w * w));
+}
+
 TEST(pair_sums_are_the_same_for_sparse_and_dense_rows) {
   const int64_t m = 7, d = 5;
   std::vector<double> dense, values;

@@ -116,15 +116,15 @@ def test_with_pegasos_steps_a_start_only_decides_who_has_a_loss_in_step_1():
     other = np.array([0.2, 0.1, -0.3, 0.2, 0.1, 0.0])
     assert (Y * (X @ other) < 1).all()  # as at zero: every row has a loss
     np.testing.assert_array_equal(fit(T=500, start=other).coef_, fit(T=500).coef_)
-    right = exact_optimum(X, Y, LAM, HINGE).w * 3
+    right = exact_optimum(X, Y, LAM, HINGE).w * 2.9  # nearly as long as a start may be
     assert not np.array_equal(fit(T=500, start=right).coef_, fit(T=500).coef_)
 
 
 def test_with_other_steps_a_start_matters_and_fades():
-    far = np.full(6, 3.0)
+    far = np.full(6, 1.7)
     for step in ("norma", 0.1):
         distance = [
-            np.linalg.norm(fit(T=T, step=step, start=far).coef_ - fit(T=T, step=step).coef_) for T in (3, 30, 3000)
+            np.linalg.norm(fit(T=T, step=step, start=far).coef_ - fit(T=T, step=step).coef_) for T in (3, 30, 10_000)
         ]
         assert distance[0] > 0.1
         assert distance[2] < 1e-3 < distance[0]
@@ -132,9 +132,9 @@ def test_with_other_steps_a_start_matters_and_fades():
 
 def test_the_start_of_a_warm_start_is_where_it_was():
     """`start` is w_1: a fit that goes on does not go back to it."""
-    model = model_of(LAM, step="norma", T=50, start=np.full(6, 3.0)).set_params(warm_start=True).fit(X, Y).fit(X, Y)
+    model = model_of(LAM, step="norma", T=50, start=np.full(6, 1.7)).set_params(warm_start=True).fit(X, Y).fit(X, Y)
     p = norma_p(Pegasos(T=50))
-    np.testing.assert_allclose(model.coef_, fit(T=100, step="norma", p=p, start=np.full(6, 3.0)).coef_, rtol=1e-12)
+    np.testing.assert_allclose(model.coef_, fit(T=100, step="norma", p=p, start=np.full(6, 1.7)).coef_, rtol=1e-12)
 
 
 # --- on_loss ---------------------------------------------------------------------------------------------------------

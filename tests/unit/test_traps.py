@@ -92,7 +92,7 @@ def test_step_1_erases_whatever_was_there(lam, monkeypatch):
     """Also where 1/lam * lam is rounded to something else than 1, and the start is 1e18 times as long as w, which is
     refused: nobody checks it here.
     """
-    monkeypatch.setattr("pegasos.solvers.pegasos_refusals._check_start", lambda *_: None)
+    monkeypatch.setattr("pegasos.solvers.pegasos.refuse_far_start", lambda *_: None)
     X, y = make_problem(30, 4, seed=3)
     far, zero = (
         model_of(lam, T=3, k=30, sampling="subsets", projection=True, start=start).fit(X, y).coef_

@@ -116,10 +116,11 @@ class _Search:
         steps = self.T or -(-self.problem.m // self.k)
         while True:
             fit = self._solve(b, steps, left)
-            if fit.interrupted or self.history.converged or not self.goes_on:
+            stands = fit.steps == left.steps  # a random stop may come before the first step
+            if fit.interrupted or self.history.converged or stands or not self.goes_on:
                 return False
             assert fit.resume is not None
-            left, steps = fit.resume, fit.resume.steps
+            left, steps = fit.resume, max(steps, fit.resume.steps)
             is_out = not self.bracket.low <= b <= self.bracket.high
             if is_out or self._is_cut(before):
                 return True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,8 +15,8 @@ from ..rules import Flag, Integer, Number, OneOf, OrNone, Rule, StartVector, Ste
 from .base import Fit, Resume, Run
 from .bias_search import search_bias
 from .own import Answers
-from .pegasos_options import late_of, native_options
-from .pegasos_refusals import refuse
+from .pegasos_options import late_of, native_options, norma_p
+from .pegasos_refusals import refuse, refuse_far_start
 
 
 class Pegasos(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type hints
@@ -179,9 +180,12 @@ class Pegasos(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type 
         if problem.bias == "search" and not run.one_pass:
 
             def at(run: Run, b: float, steps: int, left: Resume) -> Fit:
-                return self._with(T=steps)._run(problem, run, left, seed, b)
+                return self._with(T=steps, p=norma_p(self))._run(problem, run, left, seed, b)
 
-            return search_bias(at, problem, run, self.T, self.k, start.steps)
+            found = search_bias(at, problem, run, self.T, self.k, start.steps)
+            if found.resume is not None and not run.remember:  # trials need dual variables, nobody else does
+                found.resume = replace(found.resume, dual=None) if self._leaves_more(run) else None
+            return found
         return self._run(problem, run, start, seed, None)
 
     def _with(self, **params: Any) -> Pegasos:
@@ -252,11 +256,16 @@ class Pegasos(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type 
             features[:] = direction * (rng.uniform() / math.sqrt(problem.lam) / np.linalg.norm(direction))
         elif not isinstance(self.start, str):
             features[:] = self.start
+            refuse_far_start(features, problem)
         return w
 
+    def _leaves_more(self, run: Run) -> bool:
+        """Than w and t, which are attributes: partial_fit may come."""
+        return run.remember or run.one_pass or self.output != "last" or self.advance != "always"
+
     def _resume(self, problem: Problem, run: Run, state: dict[str, Any], late: float) -> Resume | None:
-        if not run.remember and self.output == "last" and self.advance == "always" and not run.one_pass:
-            return None  # partial_fit may come: w and t are attributes, and there is nothing that they do not tell
+        if not self._leaves_more(run):
+            return None
         counts, out = state.pop("counts"), state.pop("out")
         dual = None
         if run.remember and len(counts):

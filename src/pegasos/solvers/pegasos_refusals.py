@@ -51,14 +51,12 @@ def refuse(solver: Pegasos, problem: Problem, run: Run) -> None:
             f"start as an array is for one vector of weights, and loss={problem.loss} has one a class; use "
             "start='zero' or 'random'."
         )
-    if not isinstance(solver.start, str):
-        _check_start(np.asarray(solver.start, dtype=np.float64), problem)
+    if not isinstance(solver.start, str) and len(solver.start) != problem.dim - 1:
+        raise ValueError(f"start has {len(solver.start)} entries for {problem.dim - 1} features.")
 
 
-def _check_start(w: Floats, problem: Problem) -> None:
-    """Refuse a w_1 of the wrong size, or outside the ball that the papers take it from."""
-    if len(w) != problem.dim - 1:
-        raise ValueError(f"start has {len(w)} entries for {problem.dim - 1} features.")
+def refuse_far_start(w: Floats, problem: Problem) -> None:
+    """A w_1 outside the ball that the papers take it from, where it is the first w of all."""
     length, radius = float(np.linalg.norm(w)), math.sqrt(problem.zero_value / problem.lam)
     if length > radius * (1 + 1e-9):
         raise ValueError(
