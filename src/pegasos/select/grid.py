@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .. import _core
-from ..kernel_solvers.problem import balanced
+from ..problem.free_bias import balanced
 from ..problem.problem import Floats, Problem
 from ..rules import LAM
 
