@@ -160,7 +160,7 @@ TEST(pegasos_on_a_block_projects_and_averages) {
     for (size_t j = 0; j < x.size(); ++j) K[i * x.size() + j] = x[i] * x[j];
   const double lam = 0.05, radius = 0.2, p = 0.7;
   std::vector<double> sum(x.size()), v(sum), B(sum), share(x.size(), 1.0);
-  PegasosBlock o{lam, 0, 2, {Steps::Kind::norma, p, 0}, radius, false, 0};
+  KernelSteps o{lam, 0, 2, {Steps::Kind::norma, p, 0}, radius, false, 0};
   pegasos_steps(KernelBlock<double>{K.data(), n, 0}, Hinge{}, o, line.y, share, sum, v, B);
   double w = 0, total = 0;
   for (int64_t t = 1, first = 0; first < o.picks; ++t, first += 2) {
