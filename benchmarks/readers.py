@@ -1,7 +1,8 @@
 """Files of svmlight's format against scikit-learn's reader: `python benchmarks/readers.py --help`.
 
 Text like that of a corpus: 55 numbers a row in 47,000 columns. Memory is the highest resident set of a process that
-reads the file, beyond what it had before; allowed are the arrays it ends with and two blocks of text.
+reads the file four times over, beyond what it had before, relative to the arrays it ends with; about 22 MB are a
+block of text and what the allocator moves, whatever the size of the file.
 """
 
 from __future__ import annotations
@@ -22,7 +23,6 @@ from memory import peak, reset_peak
 from sklearn.datasets import load_svmlight_file
 
 from pegasos import read_svmlight
-from pegasos.io.streams import BLOCK
 
 NONZEROS, FEATURES = 55, 47_000
 FORMATS = {"6 digits": "%d:%.6g", "17 digits": "%d:%.17g"}
@@ -59,11 +59,12 @@ def speed(path: Path, digits: str, rounds: int) -> Iterator[Finding]:
 
 
 def memory(path: Path, digits: str) -> Finding:
-    done = subprocess.run([sys.executable, __file__, "--measure", path], capture_output=True, text=True, check=True)
+    large = path.with_suffix(".large")
+    large.write_bytes(path.read_bytes() * 4)
+    done = subprocess.run([sys.executable, __file__, "--measure", large], capture_output=True, text=True, check=True)
     found = json.loads(done.stdout)
-    data, against = f"{digits}, {path.stat().st_size / 1e6:.0f} MB", "the arrays of the matrix and two blocks of text"
-    allowed = found["arrays"] + 2 * BLOCK
-    return Finding("memory to read svmlight", data, against, found["peak"], allowed, 1.0, unit="bytes")
+    data, against = f"{digits}, {large.stat().st_size / 1e6:.0f} MB", "the arrays of the matrix"
+    return Finding("memory to read svmlight", data, against, found["peak"], found["arrays"], 1.25, unit="bytes")
 
 
 def measure(path: str) -> None:
