@@ -115,6 +115,7 @@ bench: $(VENV)/.installed $(VENV)/.demo
 	$(PY) benchmarks/kernels.py
 	$(PY) benchmarks/sequences.py
 	$(PY) benchmarks/readers.py
+	$(PY) benchmarks/choosing.py --linear-svc
 
 # The peers are nobody's dependency: where one of them cannot be installed, its contests are skipped and say so.
 bench-peers: $(VENV)/.peers bench

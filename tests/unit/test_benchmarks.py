@@ -99,3 +99,11 @@ def test_the_judge_of_the_course_values_our_fits_as_they_value_themselves(
     task = Task(replace(case, kernel=kernel), *case.make())
     (model,) = task.ours()
     assert_allclose(values(task, model, task.y), np.atleast_1d(model.objective_), rtol=1e-7)
+
+
+def test_the_choice_of_lam_is_measured() -> None:
+    script = [sys.executable, ROOT / "benchmarks" / "choosing.py", "--quick", "--data", "generated", "--tol", "1e-3"]
+    done = subprocess.run(script, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert "times as fast as GridSearchCV" in done.stdout
+    assert "mean scores differ" in done.stdout

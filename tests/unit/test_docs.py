@@ -74,7 +74,7 @@ def test_every_example_has_a_small_picture_that_a_page_shows():
     names = sorted(path.stem.removeprefix("plot_") for path in ROOT.glob("examples/plot_*.py"))
     variants = {"averaging", "bias", "minibatch", "projection", "sampling_orders"}
     losses = {"costs", "own_loss", "probabilities", "regression"}
-    assert set(names) == variants | losses | {"kernel_boundaries", "kernel_digits", "sequences"}
+    assert set(names) == variants | losses | {"kernel_boundaries", "kernel_digits", "sequences", "choosing_lambda"}
     shown = "".join(page.read_text(encoding="utf-8") for page in PAGES)
     for name in names:
         assert f"(images/{name}.png)" in shown

@@ -96,8 +96,8 @@ class LamPathDisplay:
         (second,) = support.plot(self.lams, self.n_support.mean(axis=0), marker="s", color="C2", label="support rows")
         below.set_ylabel("objective")
         support.set_ylabel("support rows")
-        support.set_ylim(bottom=0)
-        below.set_ylim(bottom=0)
+        for axis in (below, support):
+            axis.set_ylim(0, 1.35 * axis.get_ylim()[1])  # room for the legend
         for axis in (above, below):
             axis.axvline(self.lam, color="black", linewidth=1, linestyle=":", label=f"lam = {self.lam:.3g}")
             axis.set_xscale("log")
@@ -182,7 +182,10 @@ class HistoryDisplay:
             gap = self.history["gap"][mine]
             below.plot(x, np.where(gap > 0, gap, np.nan), marker=".", color=colour)
         above.set_ylabel("objective and bound" if "class" in self.history else "objective")
-        above.legend()
+        if "class" in self.history:
+            above.legend(loc="upper left", bbox_to_anchor=(1, 1))
+        else:
+            above.legend()
         below.set_yscale("log")
         below.set_ylabel("gap")
         below.set_xlabel(self.x)

@@ -96,7 +96,7 @@ def lam_path(X: Any, y: Any, lams: Any = 10, *, sample_weight: Any = None, **par
     for i, lam in enumerate(values.tolist()):
         at_lam = replace(problem, lam=lam)
         several = n_models > 1
-        jobs = [Job(at_lam, chain.start(lam), k if several else None) for k, chain in enumerate(series)]
+        jobs = [Job(at_lam, chain.start(), k if several else None) for k, chain in enumerate(series)]
         share = None if run.max_time is None else run.seconds() + max(0.0, run.seconds_left()) / (len(values) - i)
         in_time = replace(run, max_time=share)
         each = solve_next(series, jobs, run, partial(solve_many, solver=solver, run=in_time, seed=seed))

@@ -134,7 +134,7 @@ class Search:
         """The fits of every fold, one a class."""
         several = len(self._stated.names) > 1
         jobs = [
-            Job(replace(problem, lam=lam), chain.start(lam), k if several else None)
+            Job(replace(problem, lam=lam), chain.start(), k if several else None)
             for problem, series in zip(self._problems, self._chains, strict=True)
             for k, chain in enumerate(series)
         ]
