@@ -84,13 +84,16 @@ def reference() -> dict[str, str]:
     files = [(name, getattr(pegasos, name)) for name in names if not inspect.isclass(getattr(pegasos, name))]
     solvers = [pair for pair in classes if hasattr(pair[1], "solve")]
     models = [pair for pair in classes if hasattr(pair[1], "fit")]
-    others = [pair for pair in classes if pair not in solvers and pair not in models]
+    own = [pair for pair in classes if pair[0] == "Loss"]
+    paths = [("lam_path", pegasos.lam_path)]
+    files = [pair for pair in files if pair not in paths]
+    others = paths + [pair for pair in classes if pair not in solvers and pair not in models and pair not in own]
     metrics = [(f"metrics.{name}", getattr(pegasos.metrics, name)) for name in sorted(pegasos.metrics.__all__)]
     data = [(f"datasets.{name}", getattr(pegasos.datasets, name)) for name in sorted(pegasos.datasets.__all__)]
     named = ", ".join(f'`"{name}"`' for name in (*losses.CLASSIFICATION, *losses.JOINT))
     numbers = ", ".join(f'`"{name}"`' for name in losses.REGRESSION)
     kernel_names = ", ".join(f'`"{name}"`' for name in kernels.names())
-    pages = {f"api/{name}.rst": entry(name, thing) for name, thing in classes + files + metrics + data}
+    pages = {f"api/{name}.rst": entry(name, thing) for name, thing in classes + paths + files + metrics + data}
     tree = "\n".join(page.removesuffix(".rst") for page in pages)
     pages["reference.md"] = f"""# Reference
 
@@ -107,6 +110,10 @@ The method, apart from the problem: `solver="auto"` is short for `solver=Auto()`
 ## Losses
 
 Classifiers take {named}; regressors take {numbers}. [Losses](losses.md) has their formulas, and shows how to write one.
+
+{table(own)}
+
+## Paths and pictures
 
 {table(others)}
 
