@@ -114,11 +114,10 @@ inline double score_difference(const Chains& chains, int64_t i, const Layout& la
   return sum;
 }
 
-// to <- to + factor * (phi(x_i, truth) - sum over labellings of their probability times phi), that is minus the slope
-// of the log loss. marginals: tokens x labels; steps: expected numbers, from x to. Labels less probable than `least`
-// are left out.
+// to <- to + phi(x_i, truth) - sum over labellings of their probability times phi, that is minus the slope of the log
+// loss. marginals: tokens x labels; steps: expected numbers, from x to.
 inline void add_expected_difference(const Chains& chains, int64_t i, const Layout& layout, const Label* truth,
-                                    const double* marginals, const double* steps, double least, SparseSum& to) {
+                                    const double* marginals, const double* steps, SparseSum& to) {
   const int64_t n = chains.length(i), width = layout.width, labels = layout.labels;
   const auto add = [&](int64_t place, double x) {
     if (layout.live(place)) to.add(place, x);
@@ -132,20 +131,20 @@ inline void add_expected_difference(const Chains& chains, int64_t i, const Layou
         const Label k = layout.label(place);
         if (k >= labels) break;
         const double x = double(k == truth[t]) - p[k];
-        if (std::abs(x) > least) add(place, token.at(j) * x);
+        if (x != 0) add(place, token.at(j) * x);
       }
     }
     for (int64_t k = 0; k < labels; ++k) {
       const double x = double(k == truth[t]) - p[k];
-      if (t == 0 && std::abs(x) > least) add(layout.start + k, x);
-      if (t == n - 1 && std::abs(x) > least) add(layout.end + k, x);
+      if (t == 0 && x != 0) add(layout.start + k, x);
+      if (t == n - 1 && x != 0) add(layout.end + k, x);
     }
     if (t > 0) add(layout.transitions + truth[t - 1] * width + truth[t], 1);
   }
   for (int64_t from = 0; from < labels; ++from)
     for (int64_t to_label = 0; to_label < labels; ++to_label) {
       const double x = steps[from * width + to_label];
-      if (x > least) add(layout.transitions + from * width + to_label, -x);
+      if (x > 0) add(layout.transitions + from * width + to_label, -x);
     }
 }
 

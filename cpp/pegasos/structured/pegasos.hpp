@@ -129,7 +129,7 @@ class StructuredPegasos {
       steps_[size_t(j)].assign(edges.step.size(), 0.0);
       counts.add_to(edges, 1, steps_[size_t(j)].data());
       add_expected_difference(task_.chains, i, task_.layout, task_.truth_of(i), s.best.data(), steps_[size_t(j)].data(),
-                              0, out);
+                              out);
       return;
     }
     found_[size_t(j)].resize(size_t(n));
