@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import fuzz_models
 import numpy as np
 import pytest
 from saved_models import MODELS, SIGNS, X
@@ -318,3 +319,9 @@ def test_a_model_goes_through_a_pipe(tmp_path: Path) -> None:
     writer.start()
     assert load_model(fifo).lam == 0.1
     writer.join()
+
+
+def test_random_forgeries_are_refused_by_a_sentence_or_answer() -> None:
+    refused, loaded_well = fuzz_models.campaign(400)
+    assert refused > 200
+    assert loaded_well > 0
