@@ -17,7 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import pegasos
-from pegasos import PegasosClassifier, load_model
+from pegasos import PegasosClassifier, PegasosClassifierCV, load_model
 
 
 def same(a: Any, b: Any) -> bool:
@@ -58,6 +58,11 @@ def test_what_is_loaded_is_what_was_saved(name: str, sparse: bool, tmp_path: Pat
 
 def test_every_estimator_there_is_can_be_saved() -> None:
     assert {type(make()).__name__ for make, _, _ in MODELS.values()} == set(ESTIMATORS)
+
+
+def test_a_search_says_what_to_save(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="save a PegasosClassifier with lam=model.lam_"):
+        PegasosClassifierCV(lams=[0.1, 0.01], cv=2).fit(X, SIGNS).save(tmp_path / "m")
 
 
 @pytest.mark.parametrize("name", ["averaged", "a stream", "warm kernel", "two classes"])
@@ -138,7 +143,7 @@ def test_nothing_is_ever_pickled() -> None:
     code = """
 import sys, os, tempfile
 import numpy as np, pegasos
-from pegasos import PegasosClassifier, load_model
+from pegasos import PegasosClassifier, PegasosClassifierCV, load_model
 model = PegasosClassifier(lam=0.1).fit(np.eye(6), [0, 1] * 3)
 def trap(event, args):
     if event in ("pickle.find_class", "marshal.loads", "exec") and armed:
