@@ -61,7 +61,7 @@ def test_every_estimator_there_is_can_be_saved() -> None:
 
 
 def test_a_search_says_what_to_save(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="save a PegasosClassifier with lam=model.lam_"):
+    with pytest.raises(ValueError, match=r"save a PegasosClassifier with lam=model\.lam_"):
         PegasosClassifierCV(lams=[0.1, 0.01], cv=2).fit(X, SIGNS).save(tmp_path / "m")
 
 
