@@ -35,8 +35,8 @@ def dumped(model: Any, sparse: bool = False, notes: Mapping[str, str] | None = N
     name = type(model).__name__
     if name not in FAMILIES and type(model) is getattr(pegasos, name, None):
         raise ValueError(
-            f"files hold models, not searches as a {name} is: save a {name.removesuffix('CV')} with lam=model.lam_, fitted "
-            "to the same rows."
+            f"files hold models, not searches as a {name} is: save a {name.removesuffix('CV')} with lam=model.lam_, "
+            "fitted to the same rows."
         )
     if name not in FAMILIES or type(model) is not getattr(pegasos, name):
         raise ValueError(
