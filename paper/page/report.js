@@ -31,17 +31,23 @@ function traces(figure) {
 
 function draw(place, figure) {
   const axis = (given) => ({ title: { text: given.label }, type: given.log ? "log" : "linear", exponentformat: "power", automargin: true });
-  const layout = { margin: { l: 62, r: 10, t: 10, b: 40 }, xaxis: axis(figure.x), yaxis: axis(figure.y), legend: { orientation: "h", y: -0.2, yanchor: "top", font: { size: 11 } }, font: { family: "system-ui, sans-serif", size: 12 }, hovermode: "closest", hoverlabel: {}, modebar: { bgcolor: "rgba(0,0,0,0)", color: "#8a8a8a" } };
+  const layout = { margin: { l: 62, r: 10, t: 10, b: 40 }, xaxis: axis(figure.x), yaxis: axis(figure.y), legend: { orientation: "h", x: 0, yref: "container", y: 0, yanchor: "bottom", font: { size: 11 } }, font: { family: "system-ui, sans-serif", size: 12 }, hovermode: "closest", hoverlabel: {}, modebar: { bgcolor: "rgba(0,0,0,0)", color: "#8a8a8a" } };
   return Plotly.newPlot(place, traces(figure), layout, { responsive: true, displaylogo: false, modeBarButtonsToRemove: ["select2d", "lasso2d"] }).then(() => Plotly.relayout(place, look())).then(() => place.setAttribute("data-drawn", "yes"));
 }
 
 const plots = [...document.querySelectorAll(".plot")];
 const figure_of = (place) => results[place.dataset.result].figures[place.dataset.figure];
 
+// A figure is as wide as its place, also when the window changes before it is drawn.
+const fitting = new ResizeObserver((seen) => {
+  for (const { target } of seen) if (target.dataset.drawn) Plotly.Plots.resize(target);
+});
+
 // One after the other, so that the page can be read while they come.
 async function draw_all() {
   for (const place of plots) {
     await draw(place, figure_of(place));
+    fitting.observe(place);
     await new Promise((next) => setTimeout(next));
   }
   document.documentElement.setAttribute("data-ready", "yes");

@@ -83,6 +83,8 @@ const wait = () => new Promise((next) => setTimeout(next, 200));
   const shown = () => plots.map((place) => place.data.filter((t) => t.meta === "SDCA" && t.visible === true).length);
   out.shown = shown(); chip.click(); await wait();
   out.hidden = shown(); chip.click(); await wait(); out.again = shown();
+  const width = (place) => place.querySelector(".main-svg").getBoundingClientRect().width;
+  out.wider = Math.max(...plots.map((place) => width(place) - place.clientWidth));
   out.overflow = document.documentElement.scrollWidth - window.innerWidth;
   out.errors = errors;
   const place = document.createElement("pre"); place.id = "outcome"; place.textContent = JSON.stringify(out);
@@ -112,3 +114,4 @@ def test_in_a_browser_every_figure_is_drawn_and_every_control_works(page, width,
     assert out["shown"] == out["again"] == [3, 3, 3]  # a line, and the two edges of its spread
     assert out["hidden"] == [0, 0, 0]
     assert out["overflow"] <= 0
+    assert out["wider"] <= 1
