@@ -49,7 +49,7 @@ def methods(kind: type) -> list[str]:
         ours = home.__module__.startswith("pegasos.") and not re.fullmatch("set_.*_request", name)
         if ours and not name.startswith("_") and inspect.getdoc(vars(home)[name]):
             found.append(name)
-    return [name for name in found if inspect.isroutine(getattr(kind, name)) or is_property(kind, name)]
+    return [name for name in found if inspect.isroutine(getattr(kind, name, None)) or is_property(kind, name)]
 
 
 def is_property(kind: type, name: str) -> bool:
