@@ -10,8 +10,8 @@ SANITIZE := -std=c++20 -g -O1 -ffp-contract=off -fsanitize=address,undefined -fn
 CPP_TESTS := $(wildcard cpp/tests/*_test.cpp) cpp/tests/main.cpp
 JOBS := $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: help demo examples test test-oldest campaign mutants lint style warnings format unit sanitize sanitize-threads replay fuzz compilers \
-  arm64 docs wheel paper paper-quick paper-native bench bench-peers bench-everyday figures picture clean
+.PHONY: help demo examples test test-oldest campaign kills mutants lint style warnings format unit sanitize sanitize-threads replay fuzz \
+  compilers arm64 docs wheel paper paper-quick paper-native bench bench-peers bench-everyday figures picture clean
 
 help:
 	@echo "make demo      set up, train on generated text, compare with scikit-learn, save demo.png"
@@ -19,6 +19,7 @@ help:
 	@echo "make test      set up, lint, sanitized core tests, the whole test suite"
 	@echo "make test-oldest   the same with the oldest versions that pyproject.toml declares, as far as they matter"
 	@echo "make campaign N=10000   so many random fits, linear, joint and kernel, against independent optima in long double"
+	@echo "make kills CYCLES=200   kill -9 a fit so often; it goes on from its checkpoints, and ends with the same bytes"
 	@echo "make mutants   wrong formulas in the core, one at a time: does the suite notice? (hours)"
 	@echo "make bench-peers   install the peers, measure against them (about 25 minutes)"
 	@echo "make bench-everyday   a course of ordinary inputs against scikit-learn (about 20 minutes)"
@@ -48,6 +49,11 @@ campaign: $(VENV)/.installed $(VENV)/.test
 	$(PY) tests/claims/linear_campaign.py $(N)
 	$(PY) tests/claims/joint_campaign.py $(N)
 	$(PY) tests/claims/kernel_campaign.py $(N)
+
+# So many fits killed with -9 at random moments, each going on from where the one before was: do the bytes stay the same?
+CYCLES ?= 200
+kills: $(VENV)/.installed $(VENV)/.test
+	$(PY) tests/kill_cycles.py $(CYCLES)
 
 # Wrong formulas, one at a time: does a test notice? Takes hours; MUTANTS="--every 10 --first-tests-only" some minutes.
 mutants: $(VENV)/.installed $(VENV)/.test

@@ -29,10 +29,30 @@ T item(const nb::dict& state, const char* name) {
   return nb::cast<T>(state[name], false);
 }
 
+// keep: a function that takes bytes, and says with how many seconds between two calls; start: bytes that it was given.
+Snapshots snapshots_of(const nb::object& keep, const nb::bytes& start, double every, PyWatch& outside) {
+  Snapshots found;
+  found.start = {start.c_str(), start.size()};
+  if (keep.is_none()) return found;
+  found.due = [every, clock = Stopwatch(0), last = 0.0]() mutable {
+    if (clock.seconds() - last < every) return false;
+    last = clock.seconds();
+    return true;
+  };
+  found.keep = [keep, &outside](const std::string& bytes) {
+    WithGil gil;
+    const nb::bytes content(bytes.data(), bytes.size());
+    const auto call = [&] { return PyObject_CallFunctionObjArgs(keep.ptr(), content.ptr(), nullptr); };
+    return outside.ask(call).is_valid();
+  };
+  return found;
+}
+
 // state: arrays that are written to and numbers that are replaced, by their names in PegasosState. The whole of it is
 // what a later fit goes on with. own: who answers for a loss of the user's own.
 nb::dict pegasos_fit(const PyProblem& problem, const PegasosOptions& options, nb::dict state, int threads,
-                     PyWatch& outside, const nb::object& own) {
+                     PyWatch& outside, const nb::object& own, const nb::object& keep, const nb::bytes& start,
+                     double every) {
   const auto v = item<OutVec<double>>(state, "v"), counts = item<OutVec<double>>(state, "counts"),
              out = item<OutVec<double>>(state, "out"), B = item<OutVec<double>>(state, "B");
   check_dim(problem, v.size());
@@ -50,6 +70,7 @@ nb::dict pegasos_fit(const PyProblem& problem, const PegasosOptions& options, nb
   s.counts = span_of(counts);
   s.out = span_of(out);
   s.B = span_of(B);
+  s.snapshots = snapshots_of(keep, start, every, outside);
   Fit fit;
   Watch watch = outside.make();
   if (!own.is_none()) {
@@ -66,10 +87,11 @@ nb::dict pegasos_fit(const PyProblem& problem, const PegasosOptions& options, nb
 }
 
 nb::dict dual_fit(const PyProblem& problem, const DualOptions& options, OutVec<double> a, OutVec<double> w, int threads,
-                  PyWatch& outside) {
+                  PyWatch& outside, const nb::object& keep, const nb::bytes& start, double every) {
   check_dim(problem, w.size());
   check_rows(problem, a.size());
   DualState s{span_of(a), span_of(w)};
+  s.snapshots = snapshots_of(keep, start, every, outside);
   Fit fit;
   Watch watch = outside.make();
   {
@@ -128,6 +150,7 @@ void bind_solvers(nb::module_& m) {
       .def_rw("new_lam", &DualOptions::new_lam);
 
   m.def("pegasos_fit", &pegasos_fit, "problem"_a, "options"_a, "state"_a, "threads"_a, "watch"_a,
-        "own"_a.none() = nb::none());
-  m.def("dual_fit", &dual_fit, "problem"_a, "options"_a, "a"_a.noconvert(), "w"_a.noconvert(), "threads"_a, "watch"_a);
+        "own"_a.none() = nb::none(), "keep"_a.none() = nb::none(), "start"_a = nb::bytes("", 0), "every"_a = 0.0);
+  m.def("dual_fit", &dual_fit, "problem"_a, "options"_a, "a"_a.noconvert(), "w"_a.noconvert(), "threads"_a, "watch"_a,
+        "keep"_a.none() = nb::none(), "start"_a = nb::bytes("", 0), "every"_a = 0.0);
 }

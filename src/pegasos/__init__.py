@@ -29,6 +29,7 @@ _HOMES = {
     "LASVM": "kernel_solvers.lasvm",
     "Pegasos": "solvers",
     "SDCA": "solvers",
+    "checkpointing": "io.checkpoints",
     "from_liblinear": "io.liblinear",
     "load_model": "io.models",
 }
@@ -48,6 +49,7 @@ __all__ = [
     "PegasosRegressorCV",
     "PegasosSequenceTagger",
     "PegasosStructured",
+    "checkpointing",
     "datasets",
     "from_liblinear",
     "lam_path",
@@ -63,6 +65,7 @@ if TYPE_CHECKING:
     from .estimators.kernel_regression import KernelPegasosRegressor
     from .estimators.linear import PegasosClassifier
     from .estimators.regression import PegasosRegressor
+    from .io.checkpoints import checkpointing
     from .io.data import read_data
     from .io.liblinear import from_liblinear
     from .io.models import load_model

@@ -234,6 +234,36 @@ def test_tables_are_known_by_the_names_of_their_columns(folder: Path) -> None:
     assert "no column 'size'" in run("predict", "m", "few.csv", code=3).stderr
 
 
+def test_a_killed_training_is_resumed(folder: Path) -> None:
+    options = "--solver sdca --lam 1e-7 --tol 1e-9 --max-epochs 400 -q"
+    shell(f"pegasos train two.svm -m alone {options}")
+    code = """
+import os, signal
+from pegasos.io import checkpoints
+real, count = checkpoints.Checkpoints._write, 0
+def write(self):
+    global count
+    real(self)
+    count += 1
+    if count == 5:
+        os.kill(os.getpid(), signal.SIGKILL)
+checkpoints.Checkpoints._write = write
+from pegasos.cli import main
+main()
+"""
+    Path("killed.py").write_text(code)
+    done = shell(f"{sys.executable} killed.py train two.svm -m m --checkpoint run.ckpt --every 0 {options}")
+    assert done.returncode in (-9, 137), done.stderr  # bash may become the last command that it was given
+    assert not Path("m").exists()
+    run("train", "--resume", "run.ckpt", "-q")
+    assert load_model("m").coef_.tobytes() == load_model("alone").coef_.tobytes()
+    assert not list(folder.glob("run.ckpt*"))
+    assert "there is no such checkpoint" in run("train", "--resume", "run.ckpt", code=3).stderr
+    run("train", "two.svm", "--resume", "run.ckpt", code=2)
+    run("train", "-", "-m", "m", "--checkpoint", "c", code=2)
+    run("train", "two.svm", "-m", "m", "--checkpoint", "c", "--kernel", "rbf", code=2)
+
+
 def test_quiet_says_nothing(folder: Path) -> None:
     found = run("train", "two.svm", "-m", "m", "--quiet")
     assert found.output == ""

@@ -80,6 +80,13 @@ class AscentPhase {
   // and blocks that look settled are not. Whether the gap is at most this part of f(0), for losses where it matters.
   bool near(double part) const { return !JointLoss<L> || L::smooth || pace_.estimates().back() <= part * s_.at_zero(); }
 
+  void visit(Snapshot& s) {
+    s.numbers(std::span<double>(u_));
+    s.items(seen_, trust_, epochs_, first_look_);
+    ascent_.visit(s);
+    pace_.visit(s);
+  }
+
  private:
   // Exact gap over expected one, as far as it is believed. Measured on six small tables, three losses and lam 1e-2 to
   // 1e-6: 0.15 to 6, the median of a fit 0.55 to 1.4. Estimates of a joint loss fluctuate more.
@@ -184,6 +191,8 @@ class StartPhase {
   }
 
   bool run() { return from_zero_ ? ascent_.start() : ascent_.take_over(); }
+
+  void visit(Snapshot& s) { s.items(from_zero_); }
 
  private:
   Shared<Rows, L>& s_;

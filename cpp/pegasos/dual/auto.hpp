@@ -46,8 +46,16 @@ class DualSolver {
 
   Fit run(Report report) {
     s_.proofs.report_to(std::move(report));
+    const auto all = [this](Snapshot& s) { visit(s); };
+    s_.state.snapshots.restore(all);
     Phases<Rows, L> phases{s_, start_, ascent_, descent_, finish_};
-    for (Turn turn = switching_.next(phases); turn.who != Who::nobody && run(turn);) turn = switching_.next(phases);
+    for (Turn turn = switching_.next(phases); turn.who != Who::nobody && run(turn);) {
+      if (!s_.state.snapshots.keep_if_due(all)) {
+        s_.watch.interrupt();
+        break;
+      }
+      turn = switching_.next(phases);
+    }
     conclude();
     s_.state.operations = s_.meter.spent();
     return s_.proofs.history().fit();
@@ -69,6 +77,17 @@ class DualSolver {
         break;
     }
     return false;
+  }
+
+  // All that the choice of the next turn, and whatever follows, depends on. Descent has one turn, and is not asked
+  // again.
+  void visit(Snapshot& s) {
+    s_.visit(s);
+    start_.visit(s);
+    ascent_.visit(s);
+    finish_.visit(s);
+    switching_.visit(s);
+    s.items(cold_);
   }
 
   bool finish(const Turn& turn) {

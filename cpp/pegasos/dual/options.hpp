@@ -6,6 +6,7 @@
 
 #include "pegasos/data/problem.hpp"
 #include "pegasos/data/sampler.hpp"
+#include "pegasos/run/snapshot.hpp"
 
 namespace pegasos {
 
@@ -27,6 +28,7 @@ struct DualState {
   std::span<double> w;    // out: the weights whose objective is reported; in: a free bias to go on from, last
   int64_t visits = 0;     // of rows, in this fit
   double operations = 0;  // out: all work, counted (run/meter.hpp)
+  Snapshots snapshots = {};
 };
 
 }  // namespace pegasos

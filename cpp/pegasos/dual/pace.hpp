@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <vector>
 
+#include "pegasos/run/snapshot.hpp"
+
 namespace pegasos {
 
 class Pace {
@@ -35,6 +37,11 @@ class Pace {
       least = std::min(least, std::log(mean(n - 3) / std::max(tol, 1e-15)) / std::max(pace, 1e-6));
     }
     return std::max(0.0, least) * last_;
+  }
+
+  void visit(Snapshot& s) {
+    s.numbers(estimates_);
+    s.items(since_, last_);
   }
 
  private:

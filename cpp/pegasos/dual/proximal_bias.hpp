@@ -10,6 +10,7 @@
 
 #include "pegasos/loss/wide.hpp"
 #include "pegasos/proof/class_balance.hpp"
+#include "pegasos/run/snapshot.hpp"
 
 namespace pegasos {
 
@@ -62,6 +63,11 @@ class ProximalBias {
 
   void forget() {
     std::fill(centres_.begin(), centres_.end(), 0.0);
+    pull();
+  }
+
+  void visit(Snapshot& s) {
+    s.numbers(std::span<double>(centres_));
     pull();
   }
 

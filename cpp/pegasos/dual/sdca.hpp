@@ -26,30 +26,12 @@
 
 #include "pegasos/data/problem.hpp"
 #include "pegasos/data/sampler.hpp"
+#include "pegasos/dual/tally.hpp"
 #include "pegasos/loss/wide.hpp"
+#include "pegasos/run/snapshot.hpp"
 #include "pegasos/run/team.hpp"
 
 namespace pegasos {
-
-// What the rows of an epoch looked like when they were visited.
-struct Tally {
-  double gap = 0;        // sum_i s_i (loss + conjugate + a score): S times the duality gap, were w to stand still
-  double violation = 0;  // the largest
-  double squares = 0;    // sum of their squares
-  double weight = 0;     // sum_i s_i
-  double ascent = 0;     // sum_i s_i (conjugate before - after)
-  int64_t rows = 0, nonzeros = 0;
-
-  void add(const Tally& other) {
-    gap += other.gap;
-    violation = std::max(violation, other.violation);
-    squares += other.squares;
-    weight += other.weight;
-    ascent += other.ascent;
-    rows += other.rows;
-    nonzeros += other.nonzeros;
-  }
-};
 
 template <class Rows, AnyLoss L>
 class DualAscent {
@@ -109,6 +91,12 @@ class DualAscent {
   // A pass over all rows, a certificate, saw this row: brings back those that would move.
   void look(int64_t i, const double* score) {
     if (loss_.violation(dual_of(i), score, label<L>(p_, i)) > 0) calm_[size_t(i)] = 0;
+  }
+
+  void visit(Snapshot& s) {
+    s.numbers(std::span<float>(q_));
+    s.numbers(std::span<uint8_t>(calm_));
+    s.items(epoch_, slack_);
   }
 
  private:

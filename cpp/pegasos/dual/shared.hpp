@@ -79,6 +79,16 @@ struct Shared {
     bias.to_whole(state.w);
   }
 
+  void visit(Snapshot& s) {
+    s.numbers(state.a);
+    s.numbers(state.w);
+    s.numbers(w);
+    s.items(state.visits, changes, at_zero_);
+    meter.visit(s);
+    bias.visit(s);
+    proofs.visit(s);
+  }
+
  private:
   double at_zero_ = -1;  // not known yet
 };

@@ -53,6 +53,8 @@ class Switching {
     patience_ = paid ? 1 : 2 * patience_;
   }
 
+  void visit(Snapshot& s) { s.items(last_, finishes_, lost_, asked_, declined_, patience_, given_up_, polished_); }
+
   // Whether the interior path goes next in a finish, rather than a Newton step. system: multiplications of one of its
   // systems; in_need: Newton's steps do not get on; first: it is the cheaper way from where it stands. A path
   // that turns out not to be needed must cost next to nothing.

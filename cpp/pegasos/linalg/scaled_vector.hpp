@@ -90,6 +90,9 @@ class ScaledVector {
     norm_is_stale_ = true;
   }
 
+  // All but v itself, which is somebody else's.
+  void visit(auto& snapshot) { snapshot.items(c_, norm2_, lost_, norm_is_stale_); }
+
  private:
   // ||w|| where its square is too large for a double: with a lam below 1e-150 or so step 1 gets there.
   double careful_norm() const {

@@ -57,6 +57,9 @@ class Average {
     for (size_t j = 0; j < v.size(); ++j) out[j] = (C_ * v[j] - B_[j]) / double(count_);
   }
 
+  // All but B itself, which is somebody else's.
+  void visit(auto& snapshot) { snapshot.items(C_, count_); }
+
  private:
   std::span<double> B_;
   double C_;

@@ -9,6 +9,7 @@
 #include "pegasos/data/problem.hpp"
 #include "pegasos/data/sampler.hpp"
 #include "pegasos/pegasos/steps.hpp"
+#include "pegasos/run/snapshot.hpp"
 
 namespace pegasos {
 
@@ -45,6 +46,7 @@ struct PegasosState {
   double b = 0;      // free bias; a joint loss has its own in the last block of out
   double C = 0;      // of the average, with the iterates in it
   int64_t averaged = 0;
+  Snapshots snapshots = {};
 };
 
 }  // namespace pegasos

@@ -38,8 +38,7 @@ class PegasosSolver {
         history_(options.tol, watch, options.known),
         w_(state.v),
         average_(state.B, state.C, state.averaged),
-        picks_(Sampler(options.sampling, options.seed, {problem.m(), problem.listed, problem.s}, options.k),
-               first_pick()),
+        picks_(picks()),
         blocks_(blocks_of(loss)),
         batch_(size_t(options.k)),
         slopes_(size_t(options.k * width())),
@@ -53,8 +52,11 @@ class PegasosSolver {
   // report hears of every new line of history; false stops the fit.
   Fit run(Report report) {
     history_.report = std::move(report);
+    if (state_.snapshots.restore([this](Snapshot& s) { visit(s); })) picks_ = picks();
     do {  // a random stop may come before the first step: that, too, deserves its certificate
-      bool whole = take_steps(next_checkpoint());
+      if (last_ < 0) begin_stretch(next_checkpoint());
+      bool whole = take_steps(last_);
+      if (whole) last_ = -1;
       keep_state();
       if (o_.one_pass || !o_.certify || watch_.interrupted()) break;
       if (watch_.out_of_time()) watch_.forgive_time();
@@ -74,7 +76,26 @@ class PegasosSolver {
     return uint64_t(state_.t) * uint64_t(own_epoch ? p_.m() : o_.k);
   }
 
+  Picks picks() const { return {Sampler(o_.sampling, o_.seed, {p_.m(), p_.listed, p_.s}, o_.k), first_pick()}; }
+
   int64_t width() const { return blocks_.width(); }
+
+  // Steps up to number `last` follow, then a certificate.
+  void begin_stretch(int64_t last) {
+    last_ = last;
+    average_from_ = std::max(state_.t + 1, last - int64_t(o_.tail * double(last)) + 1);
+  }
+
+  // All that the next step, and whatever follows, depends on.
+  void visit(Snapshot& s) {
+    for (const std::span<double> each : {state_.v, state_.counts, state_.out, state_.B}) s.numbers(each);
+    s.items(state_.t, state_.hits, last_, average_from_, best_value_, next_try_);
+    w_.visit(s);
+    average_.visit(s);
+    s.numbers(b_);
+    s.numbers(best_);
+    history_.visit(s);
+  }
 
   bool done() const { return (history_.converged() && !o_.to_the_end) || state_.t >= o_.steps; }
 
@@ -84,13 +105,12 @@ class PegasosSolver {
   }
 
   bool take_steps(const auto& rows, int64_t last) {
-    const auto average_from = std::max(state_.t + 1, last - int64_t(o_.tail * double(last)) + 1);
     int64_t rows_left = p_.m();
     for (int64_t t = state_.t + 1; t <= last; ++t) {
       const int64_t k = o_.one_pass ? std::min(o_.k, rows_left) : o_.k;
       if (!look_at_batch(rows, k) || !ask_for_slopes(k)) return false;
-      if (o_.tail > 0 && o_.tail < 1 && t == average_from) average_.restart();
-      if (o_.tail > 0 && t >= average_from) average_.count_iterate(w_.c());
+      if (o_.tail > 0 && o_.tail < 1 && t == average_from_) average_.restart();
+      if (o_.tail > 0 && t >= average_from_) average_.count_iterate(w_.c());
       const auto end = slopes_.begin() + k * width();
       const bool loss = std::any_of(slopes_.begin(), end, [](double slope) { return slope != 0; });
       if (loss) ++state_.hits;
@@ -98,6 +118,10 @@ class PegasosSolver {
       state_.t = t;
       rows_left -= k;
       if (!o_.tries.empty() && !try_now()) return false;
+      if (t % steps_between_looks == 0 && !state_.snapshots.keep_if_due([this](Snapshot& s) { visit(s); })) {
+        watch_.interrupt();
+        return false;
+      }
     }
     return true;
   }
@@ -258,7 +282,9 @@ class PegasosSolver {
   std::vector<double> best_;
   double best_value_ = std::numeric_limits<double>::infinity();
   size_t next_try_ = 0;
+  int64_t last_ = -1, average_from_ = 0;  // of the stretch of steps up to the next certificate; -1: none has begun
   bool plain_ = true;
+  static constexpr int64_t steps_between_looks = 64;  // at the clock
 };
 
 }  // namespace pegasos

@@ -10,6 +10,7 @@
 
 #include "pegasos/data/problem.hpp"
 #include "pegasos/proof/rounding.hpp"
+#include "pegasos/run/snapshot.hpp"
 
 namespace pegasos {
 
@@ -69,6 +70,11 @@ class History {
   bool stopped() const { return stopped_; }  // by who is told
   double rounding() const { return fit_.rounding; }
   const Fit& fit() const { return fit_; }
+
+  void visit(Snapshot& s) {
+    s.numbers(fit_.history);
+    s.items(fit_.converged, fit_.rounding, reached_, bound_, below_);
+  }
 
  private:
   double tol_;

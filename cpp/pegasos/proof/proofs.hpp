@@ -74,6 +74,11 @@ class Proofs {
     return proven > tol && best <= tol + above + below && std::isfinite(best);
   }
 
+  void visit(Snapshot& s) {
+    history_.visit(s);
+    s.items(objective_, gap_, spent_, above_, raised_bound_);
+  }
+
  private:
   bool certify_and_note(std::span<const double> w, std::span<const double> a, std::span<double> kept,
                         const auto& look) {

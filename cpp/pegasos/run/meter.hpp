@@ -4,6 +4,8 @@
 
 #include <limits>
 
+#include "pegasos/run/snapshot.hpp"
+
 namespace pegasos {
 
 class Meter {
@@ -22,6 +24,7 @@ class Meter {
   double left() const { return limit_ - spent_; }
   void take(double operations) { spent_ += operations; }
   bool used_up() const { return spent_ >= limit_; }
+  void visit(Snapshot& s) { s.items(spent_, limit_); }
 
  private:
   double spent_ = 0, limit_ = std::numeric_limits<double>::infinity();

@@ -65,6 +65,9 @@ struct Attempt {
     return better;
   }
 
+  // Between attempts: what `begin` sets, and nobody asks for before, is no matter.
+  void visit(Snapshot& snapshot) { snapshot.items(best, floor, begun_, paid_); }
+
   static constexpr double pays = 0.3;  // of the gap left
 
  private:

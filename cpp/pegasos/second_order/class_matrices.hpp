@@ -15,6 +15,7 @@
 #include "pegasos/linalg/cholesky.hpp"
 #include "pegasos/linalg/gram.hpp"
 #include "pegasos/run/prices.hpp"
+#include "pegasos/run/snapshot.hpp"
 #include "pegasos/second_order/rarity.hpp"
 
 namespace pegasos {
@@ -67,6 +68,9 @@ class ClassMatrices {
     }
     sum_to_zero(g);
   }
+
+  // Which samples come next.
+  void visit(Snapshot& s) { s.items(built_); }
 
  private:
   // Rows for every feature that a class has in its sample. Measured on USPS and digits, 2, 4 and 8 of them: with 2

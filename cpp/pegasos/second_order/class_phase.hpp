@@ -53,6 +53,8 @@ class ClassPhase {
     return true;
   }
 
+  void visit(Snapshot& s) { steps_.visit(s); }
+
  private:
   static constexpr bool suits = JointLoss<L> && L::smooth;
   static constexpr int most_steps = 80;  // 20 to 80 on USPS and digits, C = 1 to 1e4, tol 1e-3

@@ -65,6 +65,13 @@ class Finish {
   bool paid() const { return at_.paid(); }
   bool at_floor() const { return at_.at_floor(); }
 
+  // Between its turns: the path has nothing to remember.
+  void visit(Snapshot& s) {
+    at_.visit(s);
+    newton_.visit(s);
+    classes_.visit(s);
+  }
+
  private:
   static constexpr double least_epochs = 5;  // of max_epochs that are left: a step and its proof take a few
 

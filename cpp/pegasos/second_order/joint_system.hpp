@@ -41,6 +41,7 @@ class JointSystem {
 
   // What the last answer took beyond that, or less.
   double surprise() const { return surprise_; }
+  void visit(Snapshot& s) { s.items(rounds_); }
 
   // soft: D_i of every row, those of free rows are read. ridge: of each feature.
   bool build(std::span<const FreeRow> rows, std::span<const double> soft, std::span<const double> ridge,

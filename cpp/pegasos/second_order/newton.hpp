@@ -74,6 +74,12 @@ class Newton {
   // A step that should have helped did not: more digits may, or fewer, whose lost pivots damp.
   void change_precision() { precise_ = !precise_; }
 
+  void visit(Snapshot& s) {
+    rows_.visit(s);
+    system_.visit(s);
+    s.items(precise_);
+  }
+
   // Row visits since the last call.
   int64_t take_visits() { return rows_.take_visits(); }
 

@@ -85,6 +85,10 @@ class NewtonPasses {
     uneven_ = widest_ > 1e6 * least;
     return true;
   }
+  void visit(Snapshot& s) {
+    s.numbers(spread_);
+    s.items(visits_, widest_, uneven_);
+  }
   std::span<const double> spread() const { return spread_; }
   double widest() const { return widest_; }
   bool uneven() const { return uneven_; }  // columns differ a lot in scale

@@ -72,6 +72,12 @@ class NewtonPhase {
     return true;
   }
 
+  // Between attempts: what `begin` sets is no matter.
+  void visit(Snapshot& s) {
+    newton_.visit(s);
+    s.items(worked_);
+  }
+
  private:
   // Of a proximal step: one that needs more is better taken with more curvature. Smooth losses of one score have none
   // to add; their budget ends them (one digit of ten, lam 1e-6, which a plane separates: 40 to 60).

@@ -47,6 +47,7 @@ class NewtonSystem {
 
   // What the last answer took beyond its cost, or less.
   double surprise() const { return surprise_; }
+  void visit(Snapshot& s) { s.items(rounds_); }
 
   bool build(std::span<const FreeRow> rows, std::span<const double> ridge, Wanted wanted) {
     rows_ = rows;

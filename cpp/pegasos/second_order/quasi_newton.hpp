@@ -76,6 +76,8 @@ class QuasiNewton {
     }
   }
 
+  void visit(Snapshot& s) { matrices_.visit(s); }
+
  private:
   // A few epochs of coordinate ascent end with weights in the right direction that are far too large where lam * m is
   // small: nearly all chances are 0 or 1 there, and a matrix of such rows says nothing (digits at C = 1e4: 110 steps to

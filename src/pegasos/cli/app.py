@@ -114,6 +114,11 @@ def train(
     test: Annotated[str | None, typer.Option("--test", help="Rows to try the model on.")] = None,
     sparse: Annotated[bool, typer.Option("--sparse", help="Write only the weights that are not zero.")] = False,
     format: Annotated[Format, typer.Option("--format", help="Format of the model file.")] = Format.pegasos,
+    checkpoint: Annotated[
+        str | None, typer.Option("--checkpoint", help="Keep the state of the fit in this file.")
+    ] = None,
+    every: Annotated[float, typer.Option("--every", help="Seconds between two checkpoints.")] = 30.0,
+    resume: Annotated[str | None, typer.Option("--resume", help="Go on from this checkpoint, as it was begun.")] = None,
     rows: RowFormat = None,
     target: Target = None,
     skip_bad: SkipBad = 0,
@@ -125,10 +130,20 @@ def train(
 
     Exit code 0: the model has converged, or was asked to stop earlier. 2: bad usage. 3: bad input. 4: not converged.
     """
-    from .training import Training, train
+    from .training import Training, resumed, train
 
+    if resume is not None:
+        if data is not None or model is not None or checkpoint is not None:
+            raise typer.BadParameter("--resume goes on with the rows, the model and the options of the checkpoint.")
+        from .screen import guarded
+
+        with guarded(quiet):
+            job = resumed(resume)
+        raise typer.Exit(train(job, json, quiet))
     if data is None or model is None:
         raise typer.BadParameter("both DATA and -m MODEL are needed.")
+    if checkpoint is not None and data == "-":
+        raise typer.BadParameter("--checkpoint needs a file of rows: the standard input comes only once.")
     given = {
         "lam": lam, "tol": tol, "solver": solver.value, "n_jobs": threads, "loss": loss and loss.value,
         "bias": bias and bias.value, "class_weight": "balanced" if balanced else None, "epsilon": epsilon,
@@ -146,6 +161,8 @@ def train(
         test=test,
         sparse=sparse,
         format=format.value,
+        checkpoint=checkpoint,
+        every=every,
         limits=tuple(name for name in ("max_epochs", "max_time") if given[name] is not None),
     )
     raise typer.Exit(train(job, json, quiet))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from contextlib import nullcontext
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -31,6 +32,34 @@ class Training:
     sparse: bool = False
     format: str = "pegasos"
     limits: tuple[str, ...] = field(default=())  # which of max_epochs and max_time were given
+    checkpoint: str | None = None
+    every: float = 30.0  # seconds between two checkpoints
+
+
+def resumed(path: str) -> Training:
+    """What the command was told that wrote a checkpoint."""
+    from ..io.checkpoints import read_checkpoint
+
+    found = read_checkpoint(path)
+    if found is None:
+        raise ValueError(f"{path}: there is no such checkpoint.")
+    said = found[0]["notes"].get("command")
+    if said is None:
+        raise ValueError(f"{path} was written by Python, not by this command: go on there.")
+    said = {**said, "source": Source(**said["source"]), "limits": tuple(said["limits"]), "checkpoint": path}
+    return Training(**said)
+
+
+@contextmanager
+def _kept(job: Training) -> Iterator[None]:
+    """With checkpoints, where they were asked for: until the model is written."""
+    if job.checkpoint is None:
+        yield
+        return
+    from ..io.checkpoints import Checkpoints, keeping
+
+    with keeping(Checkpoints(job.checkpoint, job.every, {"command": asdict(job)})):
+        yield
 
 
 def make_estimator(job: Training) -> Any:
@@ -54,6 +83,8 @@ def make_estimator(job: Training) -> Any:
         name = str(error).rpartition("argument ")[2].strip("'")
         raise ValueError(f"--{name.replace('_', '-')} is not for {kind.__name__}.") from None
     check(kind._rules, model)
+    if job.checkpoint is not None and not getattr(kind, "_keeps_checkpoints", False):
+        raise ValueError(f"--checkpoint is for linear models, not for {kind.__name__}.")
     return model
 
 
@@ -66,10 +97,11 @@ def train(job: Training, as_json: bool, quiet: bool) -> int:
         with screen.busy(f"reading {job.source.path}", quiet):
             X, y, names, notes = _read(job, model, quiet)
         reading = time.perf_counter() - began
-        interrupted = _fit(model, X, y, names, quiet)
-        if interrupted and not hasattr(model, "history_"):
-            return INTERRUPTED  # before there was anything to keep
-        write_model(model, job.model, job.sparse, notes, job.format)
+        with _kept(job):
+            interrupted = _fit(model, X, y, names, quiet)
+            if interrupted and not hasattr(model, "history_"):
+                return INTERRUPTED  # before there was anything to keep
+            write_model(model, job.model, job.sparse, notes, job.format)
         tested = _test(job, model, notes, quiet)
     facts = _summary(job, model, X, y) | {
         "seconds reading": round(reading, 3),

@@ -22,6 +22,7 @@ from ..rules import LAM, Flag, Integer, Level, Number, OrNone, Rule, check
 from ..solvers import solver_of
 from ..solvers.base import Fit, Resume, Run, Solver
 from ..solvers.many import Job, ReportOf, solve_many
+from ..solvers.store import active, refuse_store
 
 _MOST_THREADS = 64  # more than there are cores, only if somebody asks for it
 
@@ -52,6 +53,7 @@ class Model(Files, CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]  
     """Base of the estimators. Knows how a fit goes, not what the labels mean, nor what w is made of."""
 
     _rules: ClassVar[dict[str, Rule]]
+    _keeps_checkpoints = False
     classes_: NDArray[Any]
 
     def set_params(self, **params: Any) -> Self:
@@ -76,6 +78,8 @@ class Model(Files, CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]  
         check(self._rules, self, hints={"lam": "Coming from C? lam = 1 / (C * n_rows)."})
         if self.n_jobs == 0:
             raise ValueError("n_jobs must not be 0; use None or 1 for one thread, -1 for all cores.")
+        if one_pass or not self._keeps_checkpoints:
+            refuse_store(f"{type(self).__name__}.{'partial_fit' if one_pass else 'fit'}")
         return Run(
             self.tol,
             self.max_epochs,
@@ -84,6 +88,7 @@ class Model(Files, CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]  
             began,
             threads=thread_count(self.n_jobs),
             remember=bool(self.warm_start) and not one_pass,
+            store=active.get(),
         )
 
     def _n_models(self) -> tuple[int, ...]:
@@ -99,7 +104,10 @@ class Model(Files, CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]  
         jobs = [Job(problem, start, k if several else None) for k, start in enumerate(starts)]
         weights = [start.w for start in starts]
         progress = Progress(self, names, told, weights, lambda: float(self.tol * problem.at_zero))
-        fits = self._solve_jobs(jobs, solver, run, seed_of(self.random_state, solver), progress.report_of)
+        seed = seed_of(self.random_state, solver)
+        if run.store is not None:
+            seed = run.store.begin(self, problem, starts, seed)
+        fits = self._solve_jobs(jobs, solver, run, seed, progress.report_of)
         progress.finish([fit.w for fit in fits])
         return fits
 

@@ -31,6 +31,7 @@ class LinearModel(SparseWeights, Model):
     coef_: Any
     intercept_: Any
     n_features_in_: int
+    _keeps_checkpoints = True
 
     def _read(self, X: Any, y: Any, run: Run, reset: bool, numeric: bool = False) -> tuple[Data, NDArray[Any]]:
         refuse_missing(y)

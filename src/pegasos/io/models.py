@@ -46,7 +46,7 @@ def dumped(model: Any, sparse: bool = False, notes: Mapping[str, str] | None = N
     check_is_fitted(model)
     writer = Writer(PARTS, sparse)
     fitted = {key: writer.write(value, key.removeprefix("_")) for key, value in FAMILIES[name].state(model).items()}
-    parameters = {key: _parameter(writer, key, value) for key, value in model.get_params(deep=False).items()}
+    parameters = {key: parameter(writer, key, value) for key, value in model.get_params(deep=False).items()}
     said = {"estimator": name, "parameters": parameters, "fitted": fitted}
     metadata = {"format": FORMAT, "version": str(VERSION), "package": pegasos.__version__, "model": _json(said)}
     return packed(writer.tensors, metadata | dict(notes or {}))
@@ -56,7 +56,7 @@ def _json(said: Any) -> str:
     return json.dumps(said, separators=(",", ":"), allow_nan=False)
 
 
-def _parameter(writer: Writer, name: str, value: Any) -> Any:
+def parameter(writer: Writer, name: str, value: Any) -> Any:
     """As JSON; what a file cannot hold is described, and `load_model` asks for it."""
     if hasattr(value, "columns") and hasattr(value, "index"):  # costs as a frame
         value = {(row, column): value.loc[row, column] for row in value.index for column in value.columns}

@@ -44,6 +44,7 @@ class LamSearch(LinearModel):
     """Mixin before an estimator: `fit` chooses lam, then fits to all rows."""
 
     warm_start = False
+    _keeps_checkpoints = False  # it is many fits
     lams_: Floats
     scores_: Floats
     lam_: float

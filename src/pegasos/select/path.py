@@ -16,6 +16,7 @@ from ..problem.problem import Floats
 from ..rules import check
 from ..solvers.base import Fit
 from ..solvers.many import Job, solve_many
+from ..solvers.store import refuse_store
 from .chain import chains, solve_next
 from .grid import Lams, largest_lam, spaced, values_of
 
@@ -81,6 +82,7 @@ def lam_path(X: Any, y: Any, lams: Any = 10, *, sample_weight: Any = None, **par
         raise ValueError(f"lam_path goes through lams by itself: it takes no {' and no '.join(sorted(refused))}.")
     numeric = isinstance(params.get("loss"), str) and params["loss"] in REGRESSION
     model: Any = PegasosRegressor(**params) if numeric else PegasosClassifier(**params)
+    refuse_store("lam_path")
     run = replace(model._begin(), remember=True)
     values = values_of(lams)
     stated = model._open(X, y, sample_weight, run, 1.0 if values is None else float(values[-1]))

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from .. import _core
 from ..problem.problem import Floats, Problem
 from .resume import Resume as Resume
+from .store import FitStore, JobStore
 
 Now = Callable[[], Floats]  # the weights of this moment
 Report = Callable[[float, int, float, float, Now], Any]
@@ -38,6 +39,8 @@ class Run:
     report: Report | None = None
     threads: int = 1
     remember: bool = False
+    store: FitStore | None = None
+    job_store: JobStore | None = None  # of the problem that is being solved
 
     def seconds(self) -> float:
         """Since the fit began."""
@@ -49,6 +52,11 @@ class Run:
     def is_over(self) -> bool:
         """Whether time is up, or another thread has asked to stop."""
         return bool(self.halt[0]) or (self.max_time is not None and self.seconds_left() <= 0)
+
+    def snapshots(self) -> dict[str, Any]:
+        """For native work: what it goes on from, and who keeps its state."""
+        kept = self.job_store
+        return {} if kept is None else {"keep": kept.keep, "start": kept.start, "every": kept.every}
 
     def watch(self, now: Now | None = None) -> _core.Watch:
         """For native work. now: what `report` is told besides the numbers; without it nobody is told."""

@@ -50,7 +50,7 @@ class DualSolver(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         options.new_lam = self._pegasos_first and start.lam == start.lam and start.lam != problem.lam
         options.tol = run.tol * problem.at_zero
         options.max_epochs = min(run.max_epochs, 1e18)
-        found = _core.dual_fit(problem.native(), options, a, w, run.threads, run.watch(w.copy))
+        found = _core.dual_fit(problem.native(), options, a, w, run.threads, run.watch(w.copy), **run.snapshots())
         steps = start.steps + found["visits"]
         return Fit(
             w=w,

@@ -58,10 +58,16 @@ def solve_many(
             now = run.seconds()
             budget = now + max(0.0, budget - now) / -(-(len(jobs) - i) // n_threads)
         inside = n_threads if len(jobs) == 1 else 1
-        mine = replace(run, max_time=budget, report=report_of(i), threads=inside)
+        kept = None if run.store is None else run.store.job(i)
+        done = None if kept is None else kept.finished()
+        if done is not None:
+            return done
+        mine = replace(run, max_time=budget, report=report_of(i), threads=inside, job_store=kept)
         fit = solver.solve(jobs[i].problem, mine, start, seed)
         if fit.interrupted:
             run.halt[0] = 1
+        elif kept is not None:
+            kept.finish(fit)
         return fit
 
     if n_threads == 1 or len(jobs) == 1:

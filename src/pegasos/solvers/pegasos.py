@@ -182,7 +182,8 @@ class Pegasos(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type 
             def at(run: Run, b: float, steps: int, left: Resume) -> Fit:
                 return self._with(T=steps, p=norma_p(self))._run(problem, run, left, seed, b)
 
-            found = search_bias(at, problem, run, self.T, self.k, start.steps)
+            whole = replace(run, job_store=None)  # its trials are not told apart: a checkpoint begins it anew
+            found = search_bias(at, problem, whole, self.T, self.k, start.steps)
             if found.resume is not None and not run.remember:  # trials need dual variables, nobody else does
                 found.resume = replace(found.resume, dual=None) if self._leaves_more(run) else None
             return found
@@ -199,8 +200,9 @@ class Pegasos(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type 
             state["b"], options.fixed_bias = b, True
         w: Floats = state["out"]
         own = None if problem.loss.has_native_twin else Answers(problem, options.k)
+        kept = run.snapshots() if own is None else {}
         with problem.naming_columns():
-            found = _core.pegasos_fit(problem.native(), options, state, run.threads, run.watch(w.copy), own)
+            found = _core.pegasos_fit(problem.native(), options, state, run.threads, run.watch(w.copy), own, **kept)
         visits = (state["t"] - start.steps) * self.k
         return Fit(
             w=w,

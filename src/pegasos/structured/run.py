@@ -25,6 +25,7 @@ from ..solvers import Pegasos, solver_of
 from ..solvers.base import Fit, Run
 from ..solvers.history import History
 from ..solvers.pegasos_options import norma_p, schedule
+from ..solvers.store import refuse_store
 
 __all__ = [
     "LAM",
@@ -64,6 +65,7 @@ def stop_of(model: Any, one_pass: bool = False) -> Run:
     """When a fit of this estimator ends; the clock starts here."""
     stop = Run(model.tol, model.max_epochs, model.max_time, one_pass, remember=bool(model.warm_start) and not one_pass)
     check(model._rules, model, hints={"lam": "Coming from crfsuite's c2? lam = 2 * c2 / n_sequences."})
+    refuse_store(f"{type(model).__name__}.fit")
     if model.n_jobs == 0:
         raise ValueError("n_jobs must not be 0; use None or 1 for one thread, -1 for all cores.")
     return stop
