@@ -13,7 +13,7 @@ from .chances import Chances
 
 
 class PegasosClassifierCV(Chances, LamSearch, PegasosClassifier):
-    """`PegasosClassifier` that chooses lam by cross-validation, for the cost of a few fits.
+    """`PegasosClassifier` that chooses lam by cross-validation, with less work than a grid.
 
     Folds are weights of zero over the same rows, nothing is copied. lam falls, and every fit begins with the dual
     variables of those before; where held-out scores clearly fall with it, smaller ones are left out. Every fit is as
@@ -138,7 +138,7 @@ class PegasosClassifierCV(Chances, LamSearch, PegasosClassifier):
 
 
 class PegasosRegressorCV(LamSearch, PegasosRegressor):
-    """`PegasosRegressor` that chooses lam by cross-validation, for the cost of a few fits.
+    """`PegasosRegressor` that chooses lam by cross-validation, with less work than a grid.
 
     Parameters
     ----------
