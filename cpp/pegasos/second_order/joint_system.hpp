@@ -15,6 +15,7 @@
 #include "pegasos/linalg/cholesky.hpp"
 #include "pegasos/linalg/conjugate_gradients.hpp"
 #include "pegasos/loss/wide.hpp"
+#include "pegasos/run/snapshot.hpp"
 #include "pegasos/second_order/feature_matrix.hpp"
 #include "pegasos/second_order/newton_system.hpp"
 

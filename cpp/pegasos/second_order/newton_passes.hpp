@@ -14,6 +14,7 @@
 #include "pegasos/proof/certificate.hpp"
 #include "pegasos/run/meter.hpp"
 #include "pegasos/run/prices.hpp"
+#include "pegasos/run/snapshot.hpp"
 #include "pegasos/second_order/feature_matrix.hpp"
 #include "pegasos/second_order/mean_squares.hpp"
 

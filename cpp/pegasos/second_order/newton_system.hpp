@@ -15,6 +15,7 @@
 #include "pegasos/linalg/conjugate_gradients.hpp"
 #include "pegasos/proof/certificate.hpp"
 #include "pegasos/run/prices.hpp"
+#include "pegasos/run/snapshot.hpp"
 #include "pegasos/second_order/feature_matrix.hpp"
 #include "pegasos/second_order/precise_system.hpp"
 
