@@ -52,7 +52,8 @@ class Places {
     fetch(t + ahead_, w);
     for (int64_t k = 0; k < width_; ++k) listed[k] = 0;
     each_list(t, [&](uint32_t place, Label k, double x) { listed[k] += x * w[place]; });
-    const auto [from, to] = rows_.of(t);
+    const auto span = rows_.of(t);
+    const size_t from = span.first, to = span.second;  // clang 14 captures no structured binding
     const uint32_t* place = rows_.place.data();
     const double* value = rows_.value.empty() ? nullptr : rows_.value.data();
     in_groups(width_, [&]<int B>(int64_t k) __attribute__((always_inline)) {
