@@ -94,7 +94,8 @@ class Curvature {
 
   // What may follow, from the end to the beginning; then forward, as a Markov chain, whose probabilities agree.
   void find_probabilities(int64_t at, const Edges& edges, double* room) {
-    const auto [from, to, base, count] = segment(at);
+    const auto piece = segment(at);
+    const int64_t from = piece.from, to = piece.to, base = piece.base, count = piece.count;
     Node* nodes = chain_.nodes.data() + base;
     double *weight = room, *after = room + count;
     const auto step = [&](int64_t a, int64_t b) {
@@ -141,7 +142,8 @@ class Curvature {
   // out += the covariance of one segment times v. With Z the score of a labelling by v, every label gets
   // p (E[Z | label] - E[Z]), and every step likewise.
   void add_product(int64_t at, const double* v, double* room, double* out) const {
-    const auto [from, to, base, count] = segment(at);
+    const auto piece = segment(at);
+    const int64_t from = piece.from, to = piece.to, base = piece.base, count = piece.count;
     double *own = room, *before = room + count, *after = before + count;  // parts of Z: here, left and right of it
     const Node* nodes = chain_.nodes.data() + base;
     const auto step = [&](const Link& link) { return link.number < 0 ? 0.0 : v[link.number]; };

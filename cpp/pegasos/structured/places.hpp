@@ -72,7 +72,8 @@ class Places {
   // to[its features' weights] += x p[label]
   PEG_INLINE void add(int64_t t, const double* p, double* to) const {
     each_list(t, [&](uint32_t place, Label k, double x) { to[place] += x * p[k]; });
-    const auto [from, end] = rows_.of(t);
+    const auto span = rows_.of(t);
+    const size_t from = span.first, end = span.second;
     const uint32_t* place = rows_.place.data();
     const double* value = rows_.value.empty() ? nullptr : rows_.value.data();
     in_groups(width_, [&]<int B>(int64_t k) __attribute__((always_inline)) {
