@@ -92,9 +92,9 @@ def _of_rows(rows: Any) -> dict[str, Any]:
     total = int(filled.sum())
     facts |= {"non-zeros": total, "density": total / max(1, m * X.shape[1])}
     if m:
-        facts["non-zeros of a row"] = f"{filled.min()} to {filled.max()}, median {np.median(filled):g}"
+        facts["non-zeros of a row"] = f"{np.min(filled)} to {np.max(filled)}, median {np.median(filled):g}"
         facts["rows of a column"] = (
-            f"{columns.min()} to {columns.max()}, median {np.median(columns):g}" if columns.size else ""
+            f"{np.min(columns)} to {np.max(columns)}, median {np.median(columns):g}" if columns.size else ""
         )
         facts["empty columns"] = int((columns == 0).sum())
         if np.size(values):

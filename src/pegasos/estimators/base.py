@@ -201,7 +201,7 @@ def _rare_note(gaps: Floats, constants: Floats) -> str:
     large = gaps > constants / 10
     if not large.any():
         return ""
-    return f" Note: a mere constant reaches {constants[large].min():.3g}, and the gap is more than a tenth of that."
+    return f" Note: a mere constant reaches {np.min(constants[large]):.3g}, and the gap is more than a tenth of that."
 
 
 def seed_of(random_state: Any, solver: Any) -> int:

@@ -114,9 +114,9 @@ class KernelModel(Model):
         matrix = KernelMatrix(kernel, X, dtype, float(self.cache_mb), thread_count(self.n_jobs))
         matrix.sound = sound
         with np.errstate(over="ignore"):
-            if not np.isfinite(matrix.diagonal.max() * problem.largest_share**2 / problem.lam):
+            if not np.isfinite(np.max(matrix.diagonal) * problem.largest_share**2 / problem.lam):
                 raise ValueError(
-                    f"the largest kernel value of a row with itself, {matrix.diagonal.max():.3g}, divided by lam = "
+                    f"the largest kernel value of a row with itself, {np.max(matrix.diagonal):.3g}, divided by lam = "
                     f"{problem.lam:g} is not finite. Scale the features down, e.g. with StandardScaler, or raise lam."
                 )
         fields = {name: getattr(problem, name) for name in problem.__dataclass_fields__}

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..problem.free_bias import counterweight
 from ..problem.problem import Floats
 from ..solvers.base import Fit, Resume, Run
 from .ascent import KernelAscent
@@ -208,9 +209,13 @@ class AutoFit(KernelAscent):
         doubtful = self._doubtful(problem, scores, strong)
         a = problem.labelled.answers(scores, 0.0)
         sure = np.setdiff1d(np.flatnonzero(problem.p * a), doubtful) if strong else doubtful[:0]
+        answers = a[doubtful]
         a[np.setdiff1d(np.arange(len(a)), sure)] = 0.0
+        if problem.free_bias:  # the steps to come keep a balance
+            a[doubtful] = counterweight(float(problem.p @ a), answers, problem.p[doubtful], scores[doubtful])
+        moved = np.flatnonzero(a)
         point = Point(problem, a, np.zeros(len(a)), block.b)
-        point.g[doubtful] = problem.matrix.cross(doubtful, sure, problem.p[sure] * a[sure])
+        point.g[doubtful] = problem.matrix.cross(doubtful, moved, (problem.p * a)[moved])
         block = WorkingSet(point, doubtful, journal, seed + 1)
         block.solve(_GUESS * problem.at_zero, _ROUNDS, second_order=False)
         self.visits += block.visits

@@ -76,7 +76,7 @@ class Expansion:
         violation = np.maximum(grows, falls)
         if not self.n or not (worst := float(violation.max())) > tau:
             return False
-        self._step(int(violation.argmax()))
+        self._step(int(np.argmax(violation)))
         high, low = max(0.0, float(grows.max())), max(0.0, float(falls.max()))
         g = y - self.score
         idle = np.flatnonzero((a == 0) & np.where(y < 0, g >= max(high, worst), -g >= max(low, worst)))

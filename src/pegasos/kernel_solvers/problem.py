@@ -77,7 +77,7 @@ class KernelProblem(Problem):
 
     def largest_norm2(self) -> float:
         """The largest squared length of a row as the kernel has it, without the bias feature."""
-        return float(self.matrix.diagonal.max())
+        return float(np.max(self.matrix.diagonal))
 
     @property
     def is_piecewise_linear(self) -> bool:

@@ -22,7 +22,7 @@ def _largest(X: Any) -> Block:
 def _in_range(largest: Block) -> bool:
     """Whether squares of these, and sums of them, neither vanish nor overflow, even in float32."""
     some = largest[largest > 0].astype(np.float64)
-    return not len(some) or bool(np.sqrt(LEAST) < some.min() and some.max() < np.sqrt(MOST))
+    return not len(some) or bool(np.sqrt(LEAST) < np.min(some) and np.max(some) < np.sqrt(MOST))
 
 
 def _moderate(X: Any) -> Any:

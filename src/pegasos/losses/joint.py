@@ -72,10 +72,10 @@ def good_joint_constant(loss: LossSpec, shares: Array) -> float:
     most = costs.max(axis=1)
     best = float(shares @ most)
     if (costs == most[0]).sum() == costs.size - len(costs):  # every mistake costs the same: the largest class is best
-        return min(best, 2 * float(most[0]) * float(1 - shares.max()))
+        return min(best, 2 * float(most[0]) * float(1 - np.max(shares)))
     for first in range(0, len(costs), _AT_ONCE):
         ahead = np.arange(first, min(first + _AT_ONCE, len(costs)))
         values = np.maximum(costs[:, ahead] + most[ahead], most[:, None])
         values[ahead, ahead - first] = 0.0  # of its own rows none is a mistake
-        best = min(best, float((shares @ values).min()))
+        best = min(best, float(np.min(shares @ values)))
     return best

@@ -22,3 +22,16 @@ def balanced(a: Floats, s: Floats, among: Any = slice(None)) -> Floats:
         if mass > 0:
             a[side] *= max(0.0, 1.0 - abs(excess) / mass)
     return a
+
+
+def counterweight(excess: float, answers: Floats, s: Floats, scores: Floats) -> Floats:
+    """Dual variables with sum_i s_i a_i = -excess, or as near as they come: rows that would answer so much to their
+    scores, the surest first, which are those whose scores are furthest on the other side.
+    """
+    a = np.zeros(len(answers))
+    order = np.argsort(np.sign(-excess) * scores, kind="stable")
+    order = order[answers[order] * excess < 0]
+    weight = np.abs(s * answers)[order]
+    before = np.cumsum(weight) - weight
+    a[order] = answers[order] * np.clip((abs(excess) - before) / weight, 0.0, 1.0)
+    return a

@@ -235,7 +235,7 @@ class Problem:
     @property
     def largest_share(self) -> float:
         """The largest weight, relative to the mean."""
-        return 1.0 if self.weights.s is None else float(self.weights.s.max()) * self.m / self.weights.total
+        return 1.0 if self.weights.s is None else float(np.max(self.weights.s)) * self.m / self.weights.total
 
     def check_scale(self) -> None:
         """Refuse rows so long that w itself could overflow: ||w|| <= R / lam times the largest share of a row."""

@@ -50,7 +50,7 @@ def row_weights(
         return s
     codes = labels
     by_class = _class_weight(class_weight, classes, codes, s)
-    if s is not None and isinstance(class_weight, str) and by_class.max() > 1e100:
+    if s is not None and isinstance(class_weight, str) and np.max(by_class) > 1e100:
         # Classes so light that their factor overflows, or takes the others below what float64 holds: each sums to one.
         mass = np.bincount(codes, weights=s, minlength=len(classes))
         each: Floats = s / np.where(mass > 0, mass, 1.0)[codes]
@@ -63,7 +63,7 @@ def row_weights(
 
 def _moderate(s: Floats) -> Floats:
     """Only ratios of weights matter: huge and tiny ones are scaled so that products and sums stay finite."""
-    highest = s.max(initial=0.0)
+    highest = np.max(s, initial=0.0)
     return s if highest == 0 or 1e-100 < highest < 1e100 else s / highest
 
 

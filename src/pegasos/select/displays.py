@@ -101,7 +101,7 @@ class LamPathDisplay:
         for axis in (above, below):
             axis.axvline(self.lam, color="black", linewidth=1, linestyle=":", label=f"lam = {self.lam:.3g}")
             axis.set_xscale("log")
-        left, right = float(self.lams.min()), float(self.lams.max())
+        left, right = float(np.min(self.lams)), float(np.max(self.lams))
         if left < right:
             below.set_xlim(right * 1.3, left / 1.3)  # as the search goes, from simple models to complicated ones
             above.set_xlim(right * 1.3, left / 1.3)

@@ -172,7 +172,7 @@ class Search:
         """A line a lam, with the time that the others and the last fit will take if they are like those before."""
         if not self._model.verbose:
             return
-        each, gap = found.scores[:, i], found.gaps[:, i].max()
+        each, gap = found.scores[:, i], np.max(found.gaps[:, i])
         seconds = self._run.seconds()
         left = seconds / (i + 1) * (len(lams) - i - 1 + 1 / len(self._folds))
         print(

@@ -155,7 +155,7 @@ class Certifier:
         if not problem.free_bias or point.mass == 0.0:
             return 0.0
         terms = (2 * len(self._y) + 4) * _UNIT
-        reach = float(self._sizes[1].max()) * float(np.sqrt(2 * model.objective / problem.lam))
+        reach = float(np.max(self._sizes[1])) * float(np.sqrt(2 * model.objective / problem.lam))
         most = reach + self._farthest_bias
         return terms / (1 - terms) * point.mass / problem.weights.total * most
 

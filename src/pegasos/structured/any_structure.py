@@ -178,7 +178,7 @@ def pegasos(examples: Examples, solver: Pegasos, stop: Run, at_zero: float, seed
         out[:] = total / averaged if averaged else v
         objective, _ = examples.objective(out, None, journal.look)
         scale, penalty = lam * m, 0.5 * lam * float(v @ v)
-        most = 1.0 / max(1.0, float((counts * scale).max()))
+        most = 1.0 / max(1.0, float(np.max(counts * scale)))
         part = min(most, lam * cost / (2 * penalty)) if penalty > 0 else most
         rounding = 2.0**-52 * (t * k + examples.size) * (lam * cost + penalty + objective)
         return journal.note(t, objective, part * lam * cost - part * part * penalty - rounding)

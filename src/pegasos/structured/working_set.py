@@ -60,7 +60,7 @@ class WorkingSet:
         gram[:n, :n] = self.gram
         gap = float(H.max() - alpha @ H)
         for _ in range(4 * n + 8):
-            best, worst = int(H.argmax()), int(np.where(alpha > 0, H, np.inf).argmin())
+            best, worst = int(np.argmax(H)), int(np.argmin(np.where(alpha > 0, H, np.inf)))
             rise = H[best] - H[worst]
             if not rise > 1e-3 * gap:
                 break
