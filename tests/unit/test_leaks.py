@@ -38,4 +38,4 @@ def test_other_leaks_are_still_told() -> None:
     ran = run_python("-c", LEAK)
     assert ran.returncode == 0
     assert "nanobind: leaked 1 instances" in ran.stderr
-    assert 'of type "pegasos._core.DualOptions"' in ran.stderr  # the fits left nothing
+    assert '"pegasos._core.DualOptions"' in ran.stderr  # the fits left nothing
