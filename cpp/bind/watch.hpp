@@ -76,7 +76,9 @@ struct PyWatch {
       return PyObject_CallFunction(report.ptr(), "dLdd", line.seconds, static_cast<long long>(line.steps),
                                    line.objective, line.dual);
     });
-    return done.is_valid() && PyObject_IsTrue(done.ptr()) != 1;
+    const int wish = done.is_valid() ? PyObject_IsTrue(done.ptr()) : 1;
+    if (wish < 0) keep_error();
+    return wish == 0;
   }
 
   void keep_error() {

@@ -22,6 +22,7 @@ SOLVERS: dict[str, Any] = {
     "pegasos": Pegasos(),
     "batches, average": Pegasos(k=2, output="average"),
     "iid, projected": Pegasos(sampling="iid", projection=True),
+    "tail": Pegasos(output="tail"),
     "tail of T": Pegasos(T=40, output="tail", sampling="subsets"),
     "norma": Pegasos(T=60, step="norma"),
 }

@@ -229,27 +229,45 @@ def test_a_model_is_no_checkpoint(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("error", [errno.ENOSPC, errno.EIO])
-@pytest.mark.parametrize("call", ["write", "fsync", "replace"])
-def test_a_disk_that_fails_is_an_error_and_the_old_checkpoint_stays(
-    call: str, error: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("call", "nth"), [("open", 0), ("write", 0), ("write", 3), ("fsync", 0), ("replace", 0), ("replace", 1)]
+)
+def test_a_disk_that_fails_is_an_error_and_an_old_checkpoint_stays(
+    call: str, nth: int, error: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = tmp_path / "run.ckpt"
+    path, old = tmp_path / "run.ckpt", tmp_path / "run.ckpt.old"
     interrupted(path, MODEL, TEXT, SIGNS, writes=2)
-    before = path.read_bytes()
+    before, real, calls = path.read_bytes(), getattr(os, call), 0
 
     def refuse(*given: Any, **named: Any) -> Any:
-        raise OSError(error, os.strerror(error))
+        nonlocal calls
+        calls += str(given[0]).startswith(str(tmp_path)) or call in ("write", "fsync")
+        if calls == nth + 1:
+            raise OSError(error, os.strerror(error))
+        return real(*given, **named)
 
     with monkeypatch.context() as patch:
+        patch.setattr(atomic, "_PIECE", 1000)
         patch.setattr(atomic.os, call, refuse)
         with pytest.raises(OSError, match=os.strerror(error)) as raised, checkpointing(path, every=0.0):
             pegasos_clone(MODEL).fit(TEXT, SIGNS)
         assert raised.value.errno == error
-    assert path.read_bytes() == before
-    assert sorted(os.listdir(tmp_path)) == ["run.ckpt", "run.ckpt.old"]
+    # Between the two renames the newest is the old one.
+    assert (old if (call, nth) == ("replace", 1) else path).read_bytes() == before
+    assert not (tmp_path / "run.ckpt.new").exists()
     with checkpointing(path):
         found = pegasos_clone(MODEL).fit(TEXT, SIGNS)
     assert outcome(found) == outcome(pegasos_clone(MODEL).fit(TEXT, SIGNS))
+    assert os.listdir(tmp_path) == []
+
+
+def test_what_a_killed_process_was_writing_is_written_over(tmp_path: Path) -> None:
+    path = tmp_path / "run.ckpt"
+    interrupted(path, MODEL, TEXT, SIGNS, writes=2)
+    (tmp_path / "run.ckpt.new").write_bytes(b"half a checkpoint")
+    with checkpointing(path):
+        pegasos_clone(MODEL).fit(TEXT, SIGNS)
+    assert os.listdir(tmp_path) == []
 
 
 def test_where_there_are_none_it_is_said(tmp_path: Path) -> None:

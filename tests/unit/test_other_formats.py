@@ -116,6 +116,8 @@ GOOD = "solver_type L2R_LR\nnr_class 2\nlabel 1 -1\nnr_feature 2\nbias -1\nw\n1 
         ("2 \n", "nan \n", "m:8: a weight is not finite"),
         ("bias -1", "bios -1", "m:5: 'bios -1' is not what a model of LIBLINEAR says"),
         ("bias -1", "bias inf", "bias inf"),
+        ("label 1 -1\n", "", "a model of the type L2R_LR has a line of labels"),
+        ("L2R_LR", "L2R_L2LOSS_SVR", "a model of the type L2R_L2LOSS_SVR has no labels"),
         ("nr_feature 2", "nr_feature 99999999999999", "lines of weights where its header says"),
     ],
 )  # fmt: skip

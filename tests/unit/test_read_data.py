@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import io
+import lzma
 from pathlib import Path
 from typing import Any
 
@@ -85,6 +87,12 @@ def test_files_that_are_something_else(tmp_path: Path) -> None:
         path.write_bytes(content)
         with pytest.raises(ValueError, match=said):
             read_data(path)
+    for pack in (gzip.compress, bz2.compress, lzma.compress):  # what was changed inside is found by the checksum
+        packed = pack(_saved(tmp_path / "o.npy", np.arange(1000.0).reshape(100, 10)))
+        for place in range(40, len(packed) - 8, 97):
+            (tmp_path / "y.npy.gz").write_bytes(packed[:place] + bytes([packed[place] ^ 4]) + packed[place + 1 :])
+            with pytest.raises(ValueError, match="compression is damaged or cut short"):
+                read_data(tmp_path / "y.npy.gz")
     with pytest.raises(ValueError, match="unknown format 'xls'; known: svmlight, npz, npy, csv, parquet"):
         read_data(tmp_path / "x.npy", format="xls")
 
@@ -106,6 +114,10 @@ def test_csv(tmp_path: Path) -> None:
     assert bare.names is None  # no line is lost where the first has numbers
     assert bare.X.tolist() == [[2], [4]]
     assert bare.y.tolist() == [1, 3]
+    words = read_data(io.BytesIO(b"5.1,3.5,setosa\n7,3.2,versicolor\n"), format="csv", target=2)
+    assert words.names is None  # nor where the labels are words
+    assert words.X.tolist() == [[5.1, 3.5], [7, 3.2]]
+    assert words.y.tolist() == ["setosa", "versicolor"]
 
 
 @pytest.mark.parametrize(
@@ -118,6 +130,7 @@ def test_csv(tmp_path: Path) -> None:
         (b"a,a\n1,2\n", "a", "more than one column is called 'a'"),
         (b"a,b\n1,2\n3\n", None, "Row #3: Expected 2 columns, got 1"),
         (b"", None, "empty"),
+        (b"0,1,label\n1,2,yes\n", "-1", "are the columns called '0,1,label', or are these values"),
         (b"a,b\n1,2020-01-02\n", None, "holds no numbers but date32"),
         (gzip.compress(CSV)[:-9], None, "gzip compression is damaged or cut short"),
     ],

@@ -233,7 +233,7 @@ def test_no_time_still_gives_a_model_with_its_proof(loss: str) -> None:
     assert len(model.predict(DICTS)) == 5
 
 
-def test_a_report_that_raises_leaves_a_model(capsys: Any) -> None:
+def test_verbose_prints_the_history(capsys: Any) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         model = tagger(loss="log", verbose=1, tol=1e-9, max_epochs=20).fit(DICTS, TAGS)

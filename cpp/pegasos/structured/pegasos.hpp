@@ -68,7 +68,7 @@ class StructuredPegasos {
       going = step(sampler);
       if (!going || o_.one_pass || o_.to_the_end || s_.t < next_look) continue;
       if (!check() || done_) break;
-      if (average_.on() && o_.tail < 1) average_.restart();
+      if (average_.on() && o_.tail < 1 && s_.t < last) average_.restart();
       next_look = s_.t + std::max<int64_t>(1, (s_.t - began_) / 4 / epoch() * epoch() + epoch());
     }
     const bool fresh = history_.empty() || history_.last().steps != s_.t;

@@ -84,6 +84,7 @@ def _source(path: str, rows: Rows | None, target: str | None, skip_bad: int, thr
 
 @app.command()
 def train(
+    ctx: typer.Context,
     data: Annotated[str | None, typer.Argument(help="File of rows; - for the standard input.", metavar="DATA")] = None,
     model: Annotated[
         str | None, typer.Option("-m", "--model", help="Where the model goes; - for the standard output.")
@@ -130,18 +131,25 @@ def train(
 
     Exit code 0: the model has converged, or was asked to stop earlier. 2: bad usage. 3: bad input. 4: not converged.
     """
+    from .sequences import is_conll
     from .training import Training, resumed, train
 
     if resume is not None:
-        if data is not None or model is not None or checkpoint is not None:
-            raise typer.BadParameter("--resume goes on with the rows, the model and the options of the checkpoint.")
+        said = [name for name in ctx.params if (how := ctx.get_parameter_source(name)) and how.name == "COMMANDLINE"]
+        if set(said) - {"resume", "threads", "max_time", "json", "quiet"}:
+            raise typer.BadParameter(
+                "--resume goes on with the rows, the model and the options of the checkpoint; only -j, --max-time, "
+                "--json and --quiet may be given beside it."
+            )
         from .screen import guarded
 
         with guarded(quiet):
-            job = resumed(resume)
+            job = resumed(resume, threads if "threads" in said else None, max_time)
         raise typer.Exit(train(job, json, quiet))
     if data is None or model is None:
         raise typer.BadParameter("both DATA and -m MODEL are needed.")
+    if data == test == "-":
+        raise typer.BadParameter("DATA and --test cannot both come from the standard input.")
     if checkpoint is not None and data == "-":
         raise typer.BadParameter("--checkpoint needs a file of rows: the standard input comes only once.")
     given = {
@@ -157,7 +165,7 @@ def train(
         model=model,
         options={name: value for name, value in given.items() if value is not None},
         kernel=kernel and kernel.value,
-        sequences=rows is Rows.conll or (rows is None and _stem(data).endswith((".conll", ".iob"))),
+        sequences=rows is Rows.conll or (rows is None and is_conll(data)),
         test=test,
         sparse=sparse,
         format=format.value,
@@ -166,13 +174,6 @@ def train(
         limits=tuple(name for name in ("max_epochs", "max_time") if given[name] is not None),
     )
     raise typer.Exit(train(job, json, quiet))
-
-
-def _stem(path: str) -> str:
-    """Without the ending of a compressed file."""
-    for ending in (".gz", ".bz2", ".xz", ".zst"):
-        path = path.removesuffix(ending)
-    return path
 
 
 def _gamma(said: str | None) -> float | str | None:
@@ -205,7 +206,7 @@ def predict(
 
     if scores and proba:
         raise typer.BadParameter("--scores and --proba are two answers; ask for one of them.")
-    what = "scores" if scores else "chances" if proba else "labels"
+    what = "scores" if scores else "probabilities" if proba else "labels"
     predict(model, _source(data, rows, target, skip_bad, threads), output, what, json, quiet)
 
 

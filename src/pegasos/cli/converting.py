@@ -24,7 +24,7 @@ def convert(source: Source, output: str, format: str | None, quiet: bool) -> Non
         else:
             _rows(source, output, quiet)
     if not quiet and output != "-":
-        screen.out.print(f"wrote {output}, {os.path.getsize(output):,} bytes")
+        screen.out.print(f"wrote {output}, {os.path.getsize(output):,} bytes", markup=False)
 
 
 def _model(path: str, output: str, format: str | None) -> None:

@@ -12,7 +12,7 @@ from ..io.models import described, load_bytes
 from . import screen
 from .models import is_model, is_ours, read_model
 from .rows import Source, read_rows
-from .sequences import read_sentences
+from .sequences import is_conll, read_sentences
 
 
 def info(source: Source, top: int, as_json: bool, quiet: bool) -> None:
@@ -20,7 +20,7 @@ def info(source: Source, top: int, as_json: bool, quiet: bool) -> None:
     with screen.guarded(quiet):
         if is_model(source.path):
             facts, weights = _of_model(source.path, top)
-        elif source.format == "conll" or source.path.endswith(".conll"):
+        elif source.format == "conll" or (source.format is None and is_conll(source.path)):
             facts, weights = _of_sentences(source.path), {}
         else:
             facts, weights = _of_rows(read_rows(source, quiet=quiet)), {}

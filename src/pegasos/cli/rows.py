@@ -36,10 +36,10 @@ class Rows:
 def read_rows(source: Source, first: int | None = None, quiet: bool = False) -> Rows:
     """Rows of a file, or of the standard input ("-").
 
-    first: the number of the first column where it is known; None: 1 if a sparse file has no column 0, else 0. Detecting
-    it for every file by itself would shift the columns of a test set that happens to lack column 0.
+    first: the number of the first column where it is known; None: 1 if a file of text has no column 0, else 0.
+    Detecting it for every file by itself would shift the columns of a test set that happens to lack column 0.
     """
-    from ..io.data import read_data
+    from ..io.data import format_of, read_data
 
     X, y, names, bad = read_data(
         sys.stdin.buffer if source.path == "-" else source.path,
@@ -51,7 +51,7 @@ def read_rows(source: Source, first: int | None = None, quiet: bool = False) -> 
     )
     if bad and not quiet:
         note(f"{len(bad)} bad lines were left out:\n" + "\n".join(bad))
-    if not sp.issparse(X) or names is not None:
+    if not sp.issparse(X) or (source.format or format_of(source.path)) != "svmlight":
         return Rows(X, y, names, 0)
     if first is None:
         first = int(X.shape[1] > 1 and not (X.indices == 0).any())

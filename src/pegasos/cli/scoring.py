@@ -47,14 +47,14 @@ def text_out(path: str) -> Iterator[TextIO]:
 
 
 def predict(model_path: str, source: Source, output: str, what: str, as_json: bool, quiet: bool) -> None:
-    """A line for each row. what: "labels", "scores" or "chances"."""
+    """A line for each row. what: "labels", "scores" or "probabilities"."""
     with screen.guarded(quiet):
         if model_path == source.path == "-":
             raise ValueError("the model and the rows cannot both come from the standard input.")
         model, notes = read_model(model_path)
         if hasattr(model, "transitions_"):
             raise ValueError("this model labels sequences: use `pegasos tag`.")
-        if what == "chances" and not hasattr(model, "predict_proba"):
+        if what == "probabilities" and not hasattr(model, "predict_proba"):
             model.predict_proba  # noqa: B018  # says why there are none
         with screen.busy(f"reading {source.path}", quiet):
             X, _ = rows_for(model, notes, source, quiet, labelled=False)
@@ -73,8 +73,8 @@ def _lines(model: Any, X: Any, what: str, as_json: bool) -> Iterator[str]:
         return
     numbers = None
     if what != "labels":
-        numbers = model.predict_proba(X) if what == "chances" else model.decision_function(X)
-    place = {c: screen.label(c) for c in model.classes_.tolist()}
+        numbers = model.predict_proba(X) if what == "probabilities" else model.decision_function(X)
+    place = dict(zip(model.classes_.tolist(), classes, strict=True))
     for i, found in enumerate(model.predict(X).tolist()):
         line = None if numbers is None else np.atleast_1d(numbers[i]).tolist()
         if as_json:
@@ -163,6 +163,8 @@ def _of_classifier(model: Any, X: Any, y: Any) -> dict[str, Any]:
 
 
 def _of_regressor(model: Any, X: Any, y: Any) -> dict[str, Any]:
+    if y.dtype.kind not in "biuf":
+        raise ValueError(f"this model predicts numbers, and the rows have labels that are none, such as {y[0]!r}.")
     found = model.predict(X)
     errors, spread = found - y, float(np.square(y - np.mean(y)).sum())
     facts = {

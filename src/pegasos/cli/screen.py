@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, Progress, SpinnerColumn, Task, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
@@ -32,7 +33,7 @@ def note(message: object) -> None:
 
 def _plain(message: object) -> str:
     """Square brackets are no markup."""
-    return str(message).replace("[", "\\[")
+    return escape(str(message))
 
 
 @contextmanager
@@ -97,7 +98,9 @@ def show(facts: dict[str, Any], as_json: bool, console: Console | None = None) -
 
 
 def show_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
-    table = Table(title=title, title_justify="left", title_style="bold", box=None, padding=(0, 2), header_style="dim")
+    table = Table(
+        title=_plain(title), title_justify="left", title_style="bold", box=None, padding=(0, 2), header_style="dim"
+    )
     for i, name in enumerate(columns):
         table.add_column(_plain(name), justify="left" if i == 0 else "right")
     for row in rows:

@@ -2,26 +2,34 @@
 
 from __future__ import annotations
 
-import bz2
-import gzip
-import lzma
+import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
+
+from ..io.data import COMPRESSED
+from ..io.streams import blocks, opened
 
 Token = list[str]  # its columns
 Sentence = list[Token]
 
 _POSITIONS = (-2, -1, 0, 1, 2)
-_OPENERS: dict[bytes, Callable[..., Any]] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ": lzma.open}
+_ENDINGS = (".conll", ".iob")
+
+
+def is_conll(path: str) -> bool:
+    """What the end of the name says."""
+    stem, end = os.path.splitext(path.lower())
+    return (os.path.splitext(stem)[1] if end in COMPRESSED else end) in _ENDINGS
 
 
 def read_sentences(path: str) -> list[Sentence]:
     """Sentences of a file, or of the standard input ("-"). All tokens have as many columns."""
     sentences: list[Sentence] = []
     current: Sentence = []
-    for number, line in enumerate(_lines(path), 1):
-        columns = line.split()
+    place = "standard input" if path == "-" else path
+    for number, line in enumerate(_lines(path, place), 1):
+        columns = _words(line, place, number)
         if not columns:
             if current:
                 sentences.append(current)
@@ -29,30 +37,27 @@ def read_sentences(path: str) -> list[Sentence]:
             continue
         wanted = len(sentences[0][0] if sentences else current[0] if current else columns)
         if len(columns) != wanted:
-            place = "standard input" if path == "-" else path
             raise ValueError(f"{place}:{number}: {len(columns)} columns where the lines before have {wanted}.")
         current.append(columns)
     return [*sentences, current] if current else sentences
 
 
-def _lines(path: str) -> Iterator[str]:
-    if path == "-":
-        for number, raw in enumerate(sys.stdin.buffer, 1):
-            yield _decoded(raw, "standard input", number)
-        return
-    with open(path, "rb") as file:
-        head = file.read(6)
-    opener = next((opener for magic, opener in _OPENERS.items() if head.startswith(magic)), open)
-    with opener(path, "rb") as file:
-        for number, raw in enumerate(file, 1):
-            yield _decoded(raw, path, number)
+def _lines(path: str, place: str) -> Iterator[bytes]:
+    with opened(sys.stdin.buffer if path == "-" else path) as (file, compressed):
+        rest = b""
+        for block in blocks(file, place, compressed):
+            *lines, rest = (rest + block).split(b"\n")
+            yield from lines
+        yield rest
 
 
-def _decoded(raw: bytes, place: str, number: int) -> str:
+def _words(line: bytes, place: str, number: int) -> Token:
+    """What stands between ASCII blanks: other ones belong to words."""
     try:
-        return raw.decode()
+        line.decode()
     except UnicodeDecodeError as error:
         raise ValueError(f"{place}:{number}:{error.start + 1}: the text is not UTF-8.") from None
+    return [word.decode() for word in line.split()]
 
 
 def features(sentence: Sequence[Sequence[str]]) -> list[list[str]]:

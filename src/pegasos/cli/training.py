@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from .rows import Source, is_whole, read_rows
 from .scoring import scores_of
 from .sequences import features, read_sentences
 
+_SAID = {"class_weight": "--balanced", "random_state": "--seed", "n_jobs": "--threads"}  # options of other names
 _REGRESSION = ("epsilon_insensitive", "squared_epsilon_insensitive")
 
 
@@ -36,8 +38,8 @@ class Training:
     every: float = 30.0  # seconds between two checkpoints
 
 
-def resumed(path: str) -> Training:
-    """What the command was told that wrote a checkpoint."""
+def resumed(path: str, threads: int | None = None, max_time: float | None = None) -> Training:
+    """What the command was told that wrote a checkpoint, but for what may differ."""
     from ..io.checkpoints import read_checkpoint
 
     found = read_checkpoint(path)
@@ -46,8 +48,14 @@ def resumed(path: str) -> Training:
     said = found[0]["notes"].get("command")
     if said is None:
         raise ValueError(f"{path} was written by Python, not by this command: go on there.")
-    said = {**said, "source": Source(**said["source"]), "limits": tuple(said["limits"]), "checkpoint": path}
-    return Training(**said)
+    source, options, limits = dict(said["source"]), dict(said["options"]), set(said["limits"])
+    if threads is not None:
+        source["threads"] = options["n_jobs"] = threads
+    if max_time is not None:
+        options["max_time"] = max_time
+        limits.add("max_time")
+    told = {"source": Source(**source), "options": options, "limits": tuple(limits), "checkpoint": path}
+    return Training(**{**said, **told})
 
 
 @contextmanager
@@ -58,8 +66,15 @@ def _kept(job: Training) -> Iterator[None]:
         return
     from ..io.checkpoints import Checkpoints, keeping
 
-    with keeping(Checkpoints(job.checkpoint, job.every, {"command": asdict(job)})):
+    # Whoever goes on may be in another folder.
+    said = asdict(replace(job, source=replace(job.source, path=_absolute(job.source.path)), model=_absolute(job.model)))
+    said["test"] = job.test and _absolute(job.test)
+    with keeping(Checkpoints(job.checkpoint, job.every, {"command": said})):
         yield
+
+
+def _absolute(path: str) -> str:
+    return path if path == "-" else os.path.abspath(path)
 
 
 def make_estimator(job: Training) -> Any:
@@ -77,11 +92,11 @@ def make_estimator(job: Training) -> Any:
         kind = pegasos.KernelPegasosRegressor if regression else pegasos.KernelPegasosClassifier
     else:
         kind = pegasos.PegasosRegressor if regression else pegasos.PegasosClassifier
-    try:
-        model = kind(**options)
-    except TypeError as error:
-        name = str(error).rpartition("argument ")[2].strip("'")
-        raise ValueError(f"--{name.replace('_', '-')} is not for {kind.__name__}.") from None
+    unknown = sorted(set(options) - set(kind._get_param_names()))
+    if unknown:
+        name = _SAID.get(unknown[0], f"--{unknown[0].replace('_', '-')}")
+        raise ValueError(f"{name} is not for {kind.__name__}.")
+    model = kind(**options)
     check(kind._rules, model)
     if job.checkpoint is not None and not getattr(kind, "_keeps_checkpoints", False):
         raise ValueError(f"--checkpoint is for linear models, not for {kind.__name__}.")
@@ -110,7 +125,8 @@ def train(job: Training, as_json: bool, quiet: bool) -> int:
     if not quiet or as_json:
         screen.show(facts, as_json, screen.err if job.model == "-" else screen.out)
     if interrupted:
-        screen.note("stopped by Ctrl-C; the model of that moment was written.")
+        if not quiet:
+            screen.note("stopped by Ctrl-C; the model of that moment was written.")
         return INTERRUPTED
     if model.converged_ or job.limits or np.isnan(model.gap_).any():
         return 0

@@ -30,21 +30,26 @@ def write_whole(path: Path, pieces: Iterable[Any]) -> None:
     target = os.path.realpath(path)  # a link stays one
     folder = os.path.dirname(target)
     beside = os.path.join(folder, f".{os.path.basename(target)[:200]}.{token_hex(4)}.tmp")
-    fd = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
     try:
-        try:
-            if mode is not None:
-                os.chmod(beside, stat.S_IMODE(mode))
-            _write_all(fd, pieces)
-            os.fsync(fd)
-        finally:
-            os.close(fd)
+        write_synced(beside, pieces, mode)
         os.replace(beside, target)
     except BaseException:
         with suppress(OSError):
             os.unlink(beside)
         raise
-    _sync_folder(folder)
+    sync_folder(folder)
+
+
+def write_synced(path: Path, pieces: Iterable[Any], mode: int | None = None) -> None:
+    """Write a file that is on the disk when this returns. mode: its permissions, where they are not the usual ones."""
+    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
+    try:
+        if mode is not None:
+            os.chmod(path, stat.S_IMODE(mode))
+        _write_all(fd, pieces)
+        os.fsync(fd)
+    finally:
+        os.close(fd)
 
 
 def _mode_of(path: Path) -> int | None:
@@ -61,7 +66,7 @@ def _write_all(fd: int, pieces: Iterable[Any]) -> None:
             view = view[os.write(fd, view[:_PIECE]) :]
 
 
-def _sync_folder(folder: str) -> None:
+def sync_folder(folder: str) -> None:
     """The new name, too, should survive a crash. Some file systems cannot sync a folder: the file is there anyway."""
     with suppress(OSError):
         fd = os.open(folder, os.O_RDONLY)

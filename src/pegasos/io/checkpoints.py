@@ -18,18 +18,14 @@ import pegasos
 
 from ..solvers.base import Fit
 from ..solvers.store import active
-from .atomic import Path, write_whole
+from .atomic import Path, sync_folder, write_synced
 from .container import Damaged, Tensors, packed, unpacked
 from .families import PARTS
 from .models import load_bytes, parameter
 from .values import Reader, Writer
 
 FORMAT, VERSION = "pegasos checkpoint", 1
-_MAY_DIFFER = (
-    "n_jobs",
-    "verbose",
-    "max_time",
-)  # the model does not depend on the first two, nor on bytes with the last
+_MAY_DIFFER = ("n_jobs", "verbose", "max_time")  # none of them changes what is minimised
 _FIT = ("w", "steps", "epochs", "history", "converged", "rounding", "operations", "resume")
 
 
@@ -107,7 +103,7 @@ class Checkpoints:
     def remove_if_done(self) -> None:
         """Nobody needs the files any more, once all problems are solved."""
         if self._identity is not None and len(self._finished) == self._count:
-            for path in (self.path, f"{self.path}.old"):
+            for path in (self.path, f"{self.path}.old", f"{self.path}.new"):
                 with suppress(FileNotFoundError):
                     os.unlink(path)
 
@@ -140,9 +136,9 @@ class Checkpoints:
         said = {"identity": self._identity, "seed": self._seed, "finished": finished, "snapshots": names}
         metadata = {"format": FORMAT, "version": str(VERSION), "package": pegasos.__version__}
         metadata |= {"state": json.dumps(said), "notes": json.dumps(self.notes)}
-        new = f"{self.path}.new"
+        new = f"{self.path}.new"  # always this name: what a killed process leaves there is written over
         try:
-            write_whole(new, packed(writer.tensors, metadata))
+            write_synced(new, packed(writer.tensors, metadata))
             if os.path.exists(self.path):
                 os.replace(self.path, f"{self.path}.old")
             os.replace(new, self.path)
@@ -150,6 +146,7 @@ class Checkpoints:
             with suppress(OSError):
                 os.unlink(new)
             raise
+        sync_folder(os.path.dirname(os.path.realpath(self.path)))
         self._written = time.monotonic()
 
 

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import os
+import tokenize
 import zipfile
+import zlib
+from io import BytesIO
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike
 
 from .columns import find_column
-from .streams import decompressed, name_of, opened
+from .streams import decompressed, name_of, opened, reading
 from .svmlight import ZeroBased, read_text
 
 FORMATS = {".npz": "npz", ".npy": "npy", ".csv": "csv", ".parquet": "parquet", ".pq": "parquet"}
+_NOT_READ = (ValueError, KeyError, EOFError, zipfile.BadZipFile, NotImplementedError, zlib.error, tokenize.TokenError)
 COMPRESSED = (".gz", ".bz2", ".xz", ".zst", ".zstd")
 
 
@@ -113,14 +117,16 @@ def _read_arrays(source: Any, kind: str, target: str | int | None, dtype: DTypeL
     name = name_of(source)
     with opened(source) as (file, compressed):
         try:
-            plain = decompressed(file, compressed)
+            plain: Any = decompressed(file, compressed)
+            if compressed is not None:  # to its end, where the checksum is
+                plain = BytesIO(reading(plain.read, name, compressed))
             if not plain.seekable():
                 raise ValueError("such a file cannot come through a pipe")
             if not plain.read(6).startswith((b"PK", b"\x93NUMPY")[kind == "npy"]):
                 raise ValueError("it begins in another way")
             plain.seek(0)
             X, y = _sparse(plain) if kind == "npz" else (np.load(plain, allow_pickle=False), None)
-        except (ValueError, KeyError, EOFError, zipfile.BadZipFile, NotImplementedError) as error:
+        except _NOT_READ as error:
             what = (
                 "a sparse matrix written by scipy.sparse.save_npz" if kind == "npz" else "an array written by np.save"
             )

@@ -91,6 +91,8 @@ def from_liblinear(path: Path) -> Any:
     kind = fields["solver_type"]
     if kind not in _LOSSES:
         raise ValueError(f"{place}:1: there is no estimator for models of the type {kind}.")
+    if ("label" in fields) == ("SVR" in kind):
+        raise ValueError(f"{place}: a model of the type {kind} has {'no' if 'SVR' in kind else 'a line of'} labels.")
     bias = float(fields["bias"])
     coef = weights[: int(fields["nr_feature"])].T
     intercept = weights[-1] * bias if bias >= 0 else np.zeros(len(coef))

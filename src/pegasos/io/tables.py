@@ -76,14 +76,28 @@ class _Whole:
 
 
 def _has_header(first: bytes) -> bool:
-    """Whether a cell of the first line is no number."""
-    line = first.removeprefix(b"\xef\xbb\xbf").split(b"\n", 1)[0].decode("utf-8", "replace")
-    try:
-        for cell in next(csv.reader([line]), []):
-            float(cell or "nan")
-    except ValueError:
-        return True
+    """Whether the first line names the columns: it has words and no numbers. Words among numbers are labels, unless the
+    numbers may be names, too, as pandas gives them to columns without one.
+    """
+    line = first.removeprefix(b"\xef\xbb\xbf").split(b"\n", 1)[0].decode("utf-8", "replace").rstrip("\r")
+    cells = [cell for cell in next(csv.reader([line]), []) if cell.strip()]
+    numbers = [cell for cell in cells if _is_number(cell)]
+    if len(numbers) == len(cells) or not numbers:
+        return len(numbers) < len(cells)
+    if any(numbers == [str(i) for i in range(first, first + len(numbers))] for first in (0, 1)):
+        raise ValueError(
+            f"are the columns called {line[:60]!r}, or are these values? Give every column a name that is no number, "
+            "or put a line of such names before the first"
+        )
     return False
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
 
 
 def _numbers(column: Any, called: str, name: str) -> Any:

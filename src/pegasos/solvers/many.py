@@ -88,8 +88,9 @@ def solve_many(
         Shared(len(jobs), keep).run(min(n_threads, len(jobs)) - 1, lambda: None, halt)
     except KeyboardInterrupt as error:
         halt()
+        first = next((i for i, fit in enumerate(fits) if fit is None or fit.interrupted), 0)
         kept = [fit or one(i) for i, fit in enumerate(fits)]
-        kept[0].interrupted, kept[0].error = True, error
+        kept[first].interrupted, kept[first].error = True, error
         return kept
     known = [fit for fit in fits if fit is not None]
     if len(known) < len(fits):  # fewer classes than asked for would be a wrong model

@@ -16,6 +16,14 @@ if TYPE_CHECKING:
     from .pegasos import Pegasos
 
 
+def refuse_long_step(solver: Pegasos, lam: float) -> None:
+    """A constant step that would turn w round."""
+    if not isinstance(solver.step, str) and float(solver.step) * lam >= 1:
+        raise ValueError(
+            f"a constant step must be below 1/lam = {1 / lam:g}, or w would not shrink; got {solver.step:g}."
+        )
+
+
 def refuse(solver: Pegasos, problem: Problem, run: Run) -> None:
     """Raise ValueError for the first thing that cannot work, before anything runs."""
     if problem.loss.own is not None:
@@ -27,10 +35,7 @@ def refuse(solver: Pegasos, problem: Problem, run: Run) -> None:
         )
     if solver.output in ("random", "best") and (solver.T is None or run.one_pass):
         raise ValueError(f"output={solver.output!r} stops at random steps out of T: set T, and do not use partial_fit.")
-    if not isinstance(solver.step, str) and float(solver.step) * problem.lam >= 1:
-        raise ValueError(
-            f"a constant step must be below 1/lam = {1 / problem.lam:g}, or w would not shrink; got {solver.step:g}."
-        )
+    refuse_long_step(solver, problem.lam)
     if not solver.certify and not run.one_pass:
         _refuse_without_certificate(solver, problem)
     late = late_start(problem)

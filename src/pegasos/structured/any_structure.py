@@ -6,6 +6,7 @@ f(w) = lam/2 ||w||^2 + mean_i max_y cost(y_i, y) - <w, psi_i(y)>,   psi_i(y) = p
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -80,6 +81,7 @@ class Journal(History):
     def __init__(self, run: Run, tol: float, w: Floats) -> None:
         super().__init__(run, tol)
         self.w, self.interrupted, self.hurried = w, False, True
+        self.certified: Floats | None = None  # w of the last line
 
     def look(self) -> None:
         if self.hurried and self.run.seconds_left() <= 0:
@@ -88,8 +90,25 @@ class Journal(History):
     def note(self, steps: int, objective: float, bound: float) -> bool:
         """A line; True when it is good enough, or the listener wants an end."""
         self.add(steps, objective, bound)
+        self.certified = self.w.copy()
         self.interrupted = self.tell(self.w.copy) or self.interrupted
         return self.converged or self.interrupted
+
+    def guarded(self, work: Callable[[], None], certify: Callable[[], bool]) -> BaseException | None:
+        """Work until it ends, or time is up, which calls for a certificate. What else interrupts it, Ctrl-C above all,
+        is handed back, and w is that of the last certificate, where there is one.
+        """
+        try:
+            try:
+                work()
+            except _Enough:
+                self.hurried = False
+                certify()
+        except BaseException as raised:
+            if self.certified is not None:
+                self.w[:] = self.certified
+            return raised
+        return None
 
     def fit(self, examples: Examples, w: Floats, steps: int, visits: int, error: BaseException | None) -> Fit:
         if not examples.exact:
@@ -110,7 +129,7 @@ def frank_wolfe(examples: Examples, stop: Run, at_zero: float, blocks: list[Work
     m, unit = examples.m, 1.0 / (examples.lam * examples.m)
     w = np.zeros(examples.size)
     journal = Journal(stop, stop.tol * at_zero, w)
-    gaps, visits, error = np.full(m, np.inf), 0, None
+    gaps, visits = np.full(m, np.inf), 0
 
     def rebuild() -> None:
         w[:] = 0.0
@@ -134,7 +153,8 @@ def frank_wolfe(examples: Examples, stop: Run, at_zero: float, blocks: list[Work
             gaps[i] = blocks[i].solve(w, unit)
         return False
 
-    try:
+    def rounds() -> None:
+        nonlocal visits
         rebuild()
         for epoch in range(2**31):
             order = _core.picks("permutation", seed, m, epoch * m, m)
@@ -153,12 +173,11 @@ def frank_wolfe(examples: Examples, stop: Run, at_zero: float, blocks: list[Work
                     break
             last = visits >= stop.max_epochs * m
             if (last or gaps.mean() <= 2 * journal.tol or epoch % 5 == 4) and (certify(not last) or last):
-                break
-    except _Enough:
-        journal.hurried = False
-        certify(False)
-    except BaseException as raised:  # Ctrl-C above all: what there is is kept
-        error = raised
+                return
+
+    error = journal.guarded(rounds, lambda: certify(False))
+    if error is not None and journal.certified is None:
+        rebuild()
     return journal.fit(examples, w, visits, visits, error)
 
 
@@ -167,7 +186,7 @@ def pegasos(examples: Examples, solver: Pegasos, stop: Run, at_zero: float, seed
     m, lam, k = examples.m, examples.lam, solver.k
     v, total, out = np.zeros(examples.size), np.zeros(examples.size), np.zeros(examples.size)
     journal = Journal(stop, stop.tol * at_zero, out)
-    counts, cost, averaged, error = np.zeros(m), 0.0, 0, None
+    counts, cost, averaged = np.zeros(m), 0.0, 0
     radius = math.sqrt(at_zero / lam) if solver.projection else math.inf
     kind, number = schedule(solver)
     steps = solver.T if solver.T is not None else math.ceil(min(stop.max_epochs, 1e12) * m / k)
@@ -183,18 +202,19 @@ def pegasos(examples: Examples, solver: Pegasos, stop: Run, at_zero: float, seed
         rounding = 2.0**-52 * (t * k + examples.size) * (lam * cost + penalty + objective)
         return journal.note(t, objective, part * lam * cost - part * part * penalty - rounding)
 
-    try:
+    def walk() -> None:
+        nonlocal t, cost, averaged, next_look
         while t < steps:
             rows = _core.picks(solver.sampling, seed, m, t * k, k, k=k)
-            t += 1
             found = []
             for i in rows:
                 journal.look()
                 found.append(examples.worst(i, v))
+            t += 1
             eta = {"pegasos": 1.0 / (lam * t), "norma": number / (lam * math.sqrt(t))}.get(kind, number)
             shrink = 1.0 - eta * lam
-            v *= shrink
-            counts *= shrink
+            v[:] *= shrink
+            counts[:] *= shrink
             cost *= shrink
             for i, (psi, price, _) in zip(rows, found, strict=True):
                 psi.add_to(v, eta / k)
@@ -202,22 +222,19 @@ def pegasos(examples: Examples, solver: Pegasos, stop: Run, at_zero: float, seed
                 cost += eta / k * price
             length = float(np.linalg.norm(v))
             if length > radius:
-                v *= radius / length
-                counts *= radius / length
+                v[:] *= radius / length
+                counts[:] *= radius / length
                 cost *= radius / length
             if solver.output == "average" or (solver.output == "tail" and t > (1 - solver.tail) * (solver.T or 0)):
-                total += v
+                total[:] += v
                 averaged += 1
             if solver.T is None and t >= next_look:
                 if check():
-                    break
+                    return
                 next_look = t + epoch * max(1, t // (4 * epoch))
-        else:
-            check()
-    except _Enough:
-        journal.hurried = False
         check()
-    except BaseException as raised:
-        error = raised
+
+    error = journal.guarded(walk, check)
+    if error is not None and journal.certified is None:
         out[:] = v
     return journal.fit(examples, out, t, t * k, error)

@@ -178,6 +178,7 @@ class PegasosStructured(run.Files, run.CallbackSupportMixin, BaseEstimator):  # 
         run.check(solver._rules, solver)
         if self.warm_start:
             raise ValueError("warm_start is for solver='auto' here.")
+        run.refuse_long_step(solver, self.lam)
         if solver.k > examples.m:
             raise ValueError(f"k = {solver.k} examples per step, but there are only {examples.m}.")
         if (

@@ -25,6 +25,7 @@ from ..solvers import Pegasos, solver_of
 from ..solvers.base import Fit, Run
 from ..solvers.history import History
 from ..solvers.pegasos_options import norma_p, schedule
+from ..solvers.pegasos_refusals import refuse_long_step
 from ..solvers.store import refuse_store
 
 __all__ = [
@@ -50,6 +51,7 @@ __all__ = [
     "native_watch",
     "norma_p",
     "quiet_watch",
+    "refuse_long_step",
     "schedule",
     "seed_of",
     "set_history",

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .. import _core
-from .run import Fit, Floats, Pegasos, Run, native_watch, schedule
+from .run import Fit, Floats, Pegasos, Run, native_watch, refuse_long_step, schedule
 
 _MOST_STEPS = 2**62
 
@@ -54,8 +54,7 @@ def check_pegasos(solver: Pegasos, task: Task, one_pass: bool) -> None:
         raise ValueError("start is not for sequences; use start='zero', and warm_start to go on from a fit.")
     if solver.advance != "always":
         raise ValueError("advance='on_loss' is not for sequences; use 'always'.")
-    if not isinstance(solver.step, str) and float(solver.step) * task.lam >= 1:
-        raise ValueError(f"a constant step must be below 1/lam = {1 / task.lam:g}; got {solver.step:g}.")
+    refuse_long_step(solver, task.lam)
 
 
 def solve(task: Task, solver: Any, stop: Run, going: Going, seed: int) -> tuple[Fit, Going]:
