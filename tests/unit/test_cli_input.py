@@ -14,6 +14,7 @@ pytest.importorskip("typer", reason="typer is not installed: pip install pegasos
 from commands import CHUNKS, SIGNS, X, folder, run
 
 from pegasos import load_model
+from pegasos.cli import screen
 
 __all__ = ["folder"]  # a fixture
 
@@ -77,3 +78,64 @@ def test_the_standard_input_is_read_once(folder: Path) -> None:
     assert "cannot both come from the standard" in " ".join(
         run("train", "-", "-m", "m", "--test", "-", code=2).stderr.replace("│", " ").split()
     )
+
+
+def test_columns_of_one_name_are_refused(folder: Path) -> None:
+    pytest.importorskip("pyarrow")
+    Path("twice.csv").write_text("x,x,y\n1,2,a\n2,3,b\n")
+    assert "more than one column is called 'x'" in run("train", "twice.csv", "--target", "y", "-m", "m", code=3).stderr
+    Path("empty.csv").write_text("x,y\n1,\n2,a\n3,b\n")
+    assert "the target 'y' is missing in row 0" in run("train", "empty.csv", "--target", "y", "-m", "m", code=3).stderr
+    said = run("train", "twice.csv", "--target", "y", "-m", "m", "--skip-bad", "1", code=3).stderr
+    assert "skip_bad is for lines of svmlight" in said
+
+
+def test_a_model_of_a_table_takes_svmlight_rows(folder: Path) -> None:
+    pytest.importorskip("pyarrow")
+    lines = "".join(f"{','.join(map(repr, x))},{s}\n" for x, s in zip(X.tolist(), SIGNS, strict=True))
+    Path("table.csv").write_text("a,b,c,d,e,f,y\n" + lines)
+    run("train", "table.csv", "--target", "y", "-m", "m", "-q")
+    facts = [json.loads(run("evaluate", "m", name, "--json").stdout) for name in ("table.csv", "two.svm")]
+    assert facts[0]["accuracy"] == facts[1]["accuracy"]
+
+
+def test_names_are_printed_as_they_are(folder: Path) -> None:
+    pytest.importorskip("pyarrow")
+    Path("smile.csv").write_text("a:smile:,y\n1,:x:\n2,u\n3,:x:\n")
+    run("train", "smile.csv", "--target", "y", "-m", "m", "-q")
+    said = run("info", "m").stdout
+    assert "a:smile:" in said
+    assert ":x:" in said
+
+
+@pytest.mark.parametrize("label", ["1000000000000001", "9007199254740992", "-3", "0.1234567890123"])
+def test_labels_are_written_with_all_their_digits(label: str, folder: Path) -> None:
+    Path("digits.svm").write_text(f"{label} 1:1\n7 1:-1\n{label} 1:2\n7 1:-2\n")
+    if "." in label:
+        assert screen.label(float(label)) == label
+        return
+    run("train", "digits.svm", "-m", "m", "-q")
+    assert run("predict", "m", "digits.svm").stdout.split() == [label, "7", label, "7"]
+
+
+def test_what_is_read_is_not_written_over(folder: Path) -> None:
+    before = Path("two.svm").read_bytes()
+    assert "write to another file" in run("train", "two.svm", "-m", "./two.svm", code=2).stderr
+    assert "write to another file" in run("convert", "two.svm", "two.svm", code=2).stderr
+    assert Path("two.svm").read_bytes() == before
+
+
+def test_a_folder_that_is_missing_is_named_by_the_file(folder: Path) -> None:
+    assert "nowhere/m: No such file" in run("train", "two.svm", "-m", "nowhere/m", code=3).stderr
+
+
+@pytest.mark.parametrize("option", [["--seed", "-1"], ["-j", "0"], ["-j", "-5"]])
+def test_values_that_no_option_has_are_bad_usage(option: list[str], folder: Path) -> None:
+    run("train", "two.svm", "-m", "m", *option, code=2)
+
+
+def test_liblinears_models_have_no_objective(folder: Path) -> None:
+    run("train", "two.svm", "-m", "m.liblinear", "--format", "liblinear", "-q")
+    facts = json.loads(run("evaluate", "m.liblinear", "two.svm", "--json").stdout)
+    assert "mean loss" in facts
+    assert "objective" not in facts

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from enum import StrEnum
 from typing import Annotated, Any
 
@@ -68,7 +69,18 @@ ModelFile = Annotated[str, typer.Argument(help="Model file; - for the standard i
 Output = Annotated[str, typer.Option("-o", "--output", help="Where to write; - for the standard output.")]
 Json = Annotated[bool, typer.Option("--json", help="JSON on the standard output, for scripts.")]
 Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="Print nothing but errors and what was asked for.")]
-Threads = Annotated[int, typer.Option("-j", "--threads", help="Threads; -1 for all cores. Models do not depend on it.")]
+
+
+def _some(threads: int) -> int:
+    if threads == 0 or threads < -1:
+        raise typer.BadParameter(f"give a number of threads from 1 on, or -1 for all cores, not {threads}.")
+    return threads
+
+
+Threads = Annotated[
+    int,
+    typer.Option("-j", "--threads", callback=_some, help="Threads; -1 for all cores. Models do not depend on it."),
+]
 RowFormat = Annotated[Rows | None, typer.Option("--rows", help="Format of the rows; by the file's name if not given.")]
 Target = Annotated[str | None, typer.Option("--target", help="Column of the labels, by name or number (tables).")]
 SkipBad = Annotated[
@@ -111,7 +123,9 @@ def train(
     ] = None,
     max_epochs: Annotated[float | None, typer.Option("--max-epochs", help="Stop after so many passes.")] = None,
     max_time: Annotated[float | None, typer.Option("--max-time", help="Stop after so many seconds.")] = None,
-    seed: Annotated[int | None, typer.Option("--seed", help="Seed of the order of the rows.")] = None,
+    seed: Annotated[
+        int | None, typer.Option("--seed", min=0, max=2**32 - 1, help="Seed of the order of the rows.")
+    ] = None,
     test: Annotated[str | None, typer.Option("--test", help="Rows to try the model on.")] = None,
     sparse: Annotated[bool, typer.Option("--sparse", help="Write only the weights that are not zero.")] = False,
     format: Annotated[Format, typer.Option("--format", help="Format of the model file.")] = Format.pegasos,
@@ -148,6 +162,7 @@ def train(
         raise typer.Exit(train(job, json, quiet))
     if data is None or model is None:
         raise typer.BadParameter("both DATA and -m MODEL are needed.")
+    _refuse_over(model, data, test)
     if data == test == "-":
         raise typer.BadParameter("DATA and --test cannot both come from the standard input.")
     if checkpoint is not None and data == "-":
@@ -174,6 +189,13 @@ def train(
         limits=tuple(name for name in ("max_epochs", "max_time") if given[name] is not None),
     )
     raise typer.Exit(train(job, json, quiet))
+
+
+def _refuse_over(output: str, *inputs: str | None) -> None:
+    """Nobody means to lose what is read."""
+    for path in inputs:
+        if path is not None and "-" not in (path, output) and os.path.realpath(path) == os.path.realpath(output):
+            raise typer.BadParameter(f"{output} is read: write to another file.")
 
 
 def _gamma(said: str | None) -> float | str | None:
@@ -206,6 +228,9 @@ def predict(
 
     if scores and proba:
         raise typer.BadParameter("--scores and --proba are two answers; ask for one of them.")
+    _refuse_over(output, model, data)
+    if model == data == "-":
+        raise typer.BadParameter("the model and the rows cannot both come from the standard input.")
     what = "scores" if scores else "probabilities" if proba else "labels"
     predict(model, _source(data, rows, target, skip_bad, threads), output, what, json, quiet)
 
@@ -231,6 +256,8 @@ def evaluate(
 def tag(model: ModelFile, data: Data, output: Output = "-", quiet: Quiet = False) -> None:
     """Label sequences in the CoNLL column format: the lines of the file, each with a further column."""
     from .scoring import tag
+
+    _refuse_over(output, model, data)
 
     tag(model, data, output, quiet)
 
@@ -267,6 +294,8 @@ def convert(
 ) -> None:
     """Write a model or a file of rows in another format."""
     from .converting import convert
+
+    _refuse_over(output, file)
 
     convert(_source(file, rows, target, skip_bad, threads), output, format and format.value, quiet)
 

@@ -24,6 +24,10 @@ def info(source: Source, top: int, as_json: bool, quiet: bool) -> None:
             facts, weights = _of_sentences(source.path), {}
         else:
             facts, weights = _of_rows(read_rows(source, quiet=quiet)), {}
+        _show(facts, weights, as_json)
+
+
+def _show(facts: dict[str, Any], weights: dict[str, dict[str, float]], as_json: bool) -> None:
     if as_json:
         screen.show(facts | ({"largest weights": weights} if weights else {}), True)
         return

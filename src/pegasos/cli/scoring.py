@@ -12,6 +12,7 @@ from typing import Any, TextIO
 import numpy as np
 
 from ..io.atomic import write_whole
+from ..io.data import format_of
 from . import screen
 from .models import read_model
 from .rows import Source, as_fitted, read_rows
@@ -20,14 +21,16 @@ from .sequences import n_columns, read_sentences, split
 
 def rows_for(model: Any, notes: dict[str, Any], source: Source, quiet: bool, labelled: bool = True) -> tuple[Any, Any]:
     """Rows as the model knows them, and their labels where there are any; labelled: whether they are needed."""
-    known = source.target or notes.get("target")
-    source = replace(source, format=source.format or notes.get("format"), target=known)
+    format = source.format or notes.get("format")
+    known = source.target or (None if (format or format_of(source.path)) == "svmlight" else notes.get("target"))
+    source = replace(source, format=format, target=known)
+    first = None if hasattr(model, "feature_names_in_") else notes.get("first")  # columns with names have no numbers
     try:
-        rows = read_rows(source, notes.get("first"), quiet)
+        rows = read_rows(source, first, quiet)
     except ValueError:
         if labelled or known is None or source.path == "-":
             raise
-        rows = read_rows(replace(source, target=None), notes.get("first"), quiet)  # the labels are not there yet
+        rows = read_rows(replace(source, target=None), first, quiet)  # the labels are not there yet
     X = as_fitted(rows.X, rows.names, model, quiet)
     vars(model).pop("feature_names_in_", None)  # the columns are in order now, and an array has no names
     return X, rows.y
@@ -118,11 +121,11 @@ def evaluate(model_path: str, source: Source, as_json: bool, quiet: bool) -> Non
         model, notes = read_model(model_path)
         with screen.busy(f"reading {source.path}", quiet):
             facts = scores_of(model, notes, source, quiet)
-    screen.show(facts, as_json)
-    if not as_json and "confusion" in facts and len(facts["confusion"]) <= 20:
-        names = list(facts["confusion"])
-        lines = [[name, *facts["confusion"][name].values()] for name in names]
-        screen.show_table("confusion: true classes in lines, predictions in columns", ["", *names], lines)
+        screen.show(facts, as_json)
+        if not as_json and "confusion" in facts and len(facts["confusion"]) <= 20:
+            names = list(facts["confusion"])
+            lines = [[name, *facts["confusion"][name].values()] for name in names]
+            screen.show_table("confusion: true classes in lines, predictions in columns", ["", *names], lines)
 
 
 def scores_of(model: Any, notes: dict[str, Any], source: Source, quiet: bool) -> dict[str, Any]:
@@ -198,7 +201,7 @@ def _objective(model: Any, y: Any, scores: Any) -> dict[str, Any]:
         loss = bound_loss(model.loss, epsilon=float(model.epsilon))
         values = loss.value(scores, np.asarray(y, float)[:, None])
     facts = {"mean loss": float(np.mean(values))}
-    if hasattr(model, "coef_"):
+    if hasattr(model, "coef_") and not np.isnan(model.objective_).any():  # LIBLINEAR's files do not know lam
         w = model.coef_.toarray() if hasattr(model.coef_, "toarray") else np.atleast_2d(model.coef_)
         squares = float(np.square(w).sum()) + (
             float(np.square(model.intercept_).sum()) if model.bias == "regularized" else 0.0

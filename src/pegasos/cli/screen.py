@@ -19,7 +19,8 @@ from rich.table import Table
 
 from . import BAD_INPUT, BAD_USAGE, BROKEN_PIPE
 
-out, err = Console(highlight=False, soft_wrap=True), Console(stderr=True, highlight=False, soft_wrap=True)
+_AS_IT_IS: Any = {"highlight": False, "soft_wrap": True, "emoji": False}  # text of a user's own
+out, err = Console(**_AS_IT_IS), Console(stderr=True, **_AS_IT_IS)
 
 
 def fail(code: int, message: object) -> NoReturn:
@@ -81,7 +82,9 @@ def label(value: Any) -> str:
     """A class as a file would say it: labels read from svmlight files are floats."""
     if isinstance(value, bytes):
         return value.decode(errors="replace")
-    return number(float(value)) if isinstance(value, float) else str(value)
+    if isinstance(value, float) and math.isfinite(value) and value == int(value):
+        return str(int(value))
+    return repr(float(value)) if isinstance(value, float) else str(value)
 
 
 def show(facts: dict[str, Any], as_json: bool, console: Console | None = None) -> None:

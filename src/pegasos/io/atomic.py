@@ -33,9 +33,11 @@ def write_whole(path: Path, pieces: Iterable[Any]) -> None:
     try:
         write_synced(beside, pieces, mode)
         os.replace(beside, target)
-    except BaseException:
+    except BaseException as error:
         with suppress(OSError):
             os.unlink(beside)
+        if isinstance(error, OSError) and error.filename == beside:
+            error.filename = os.fspath(path)  # which is what somebody asked for
         raise
     sync_folder(folder)
 

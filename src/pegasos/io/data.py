@@ -78,6 +78,8 @@ def read_data(
         X, y, names of the columns, and the malformed lines that `skip_bad` left out.
     """
     kind = format or format_of(source)
+    if skip_bad and kind != "svmlight":
+        raise ValueError(f"{name_of(source)}: skip_bad is for lines of svmlight's format; this is {kind}.")
     if kind == "svmlight":
         if target is not None:
             raise ValueError(f"{name_of(source)}: target={target!r} names a column, but svmlight's format has labels.")

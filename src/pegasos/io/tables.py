@@ -34,6 +34,9 @@ def read_table(
             said = str(error) if str(error).startswith(name) else f"{name}: {error}"
             raise ValueError(said) from error
     names = [str(each) for each in table.column_names]
+    twice = next((each for i, each in enumerate(names) if named and each in names[:i]), None)
+    if twice is not None:
+        raise ValueError(f"{name}: more than one column is called {twice!r}. Give each a name of its own.")
     wanted = None if target is None else find_column(target, names, len(names), name)
     kept = [i for i in range(len(names)) if i != wanted]
     X = np.empty((table.num_rows, len(kept)), dtype)
@@ -122,8 +125,10 @@ def _labels(column: Any, called: str, name: str) -> Any:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    if column.null_count:
-        missing = pc.index(pc.is_null(column), True).as_py()
+    missing = pc.index(pc.is_null(column), True).as_py()
+    if missing < 0 and (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
+        missing = pc.index(pc.equal(column, ""), True).as_py()
+    if missing >= 0:
         raise ValueError(f"{name}: the target {called!r} is missing in row {missing} (from 0).")
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
