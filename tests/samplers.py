@@ -54,12 +54,14 @@ def shuffled(items: list[int], draws: Stream) -> list[int]:
     return items
 
 
-def epoch_order(seed: int, epoch: int, m: int, bucket: int) -> list[int]:
-    """Buckets of consecutive places in random order, places in random order inside; the last bucket may be short."""
+def epoch_order(seed: int, epoch: int, m: int, bucket: int, mixed: bool = True) -> list[int]:
+    """Buckets of consecutive places in random order, places in random order inside, or if not mixed in their own; the
+    last bucket may be short.
+    """
     buckets = [list(range(start, min(start + bucket, m))) for start in range(0, m, bucket)]
     inside = Stream(seed).split(2 * epoch + 1)
     order = shuffled(list(range(len(buckets))), Stream(seed).split(2 * epoch))
-    return [place for b in order for place in shuffled(buckets[b], inside.split(b))]
+    return [place for b in order for place in (shuffled(buckets[b], inside.split(b)) if mixed else buckets[b])]
 
 
 def alias_table(weights: Array) -> tuple[list[int], list[int]]:
@@ -96,7 +98,8 @@ def subset(seed: int, batch: int, m: int, k: int) -> list[int]:
 
 
 def bucket_size(sampling: str, m: int) -> int:
-    return min(max(m // 1024, 1), 32) if sampling == "blocks" else 1
+    few, most = {"blocks": (1024, 32), "runs": (64, 4096)}.get(sampling, (1, 1))
+    return min(max(m // few, 1), most)
 
 
 def picks_reference(
@@ -115,7 +118,7 @@ def picks_reference(
     if sampling != "iid":
         bucket = bucket_size(sampling, m)
         epochs = range(first // m, (first + count - 1) // m + 1)
-        orders = {epoch: epoch_order(seed, epoch, m, bucket) for epoch in epochs}
+        orders = {epoch: epoch_order(seed, epoch, m, bucket, sampling != "runs") for epoch in epochs}
         return rows[[orders[n // m][n % m] for n in numbers]]
     draws = Stream(seed)
     if s is None:

@@ -54,17 +54,21 @@ class PyRows {
     return rows;
   }
 
+  // copy: false for arrays of a file, whose pointers should stay there.
   template <class T, class I, class P>
-  static PyRows csr(Vec<T> data, Vec<I> indices, Vec<P> indptr, int64_t n_features, int threads, bool check) {
+  static PyRows csr(Vec<T> data, Vec<I> indices, Vec<P> indptr, int64_t n_features, int threads, bool check,
+                    bool copy) {
     if (indptr.size() == 0) throw pegasos::BadData("indptr is empty; it needs one entry more than there are rows.");
     if (n_features < 0) throw pegasos::BadData("the number of features is negative.");
     PyRows rows;
     const auto stored = int64_t(std::min(data.size(), indices.size()));
     pegasos::CsrRows<T, I> all{data.data(), indices.data(), {}, int64_t(indptr.size()) - 1, n_features};
-    if (!check) {
+    const auto valid = [&](const auto& r, pegasos::Team& team) { return pegasos::validate(r, stored, team); };
+    if (!check || !copy) {
       rows.hold_ = std::tuple(data, indices, indptr);
       all.indptr = pointers_to(indptr.data());
       all.stored = stored;
+      if (check) rows.accept(all, threads, valid);
       rows.any_.any = all;
       return rows;
     }
@@ -72,7 +76,7 @@ class PyRows {
     const auto begins = std::make_shared<const std::vector<P>>(indptr.data(), indptr.data() + indptr.size());
     rows.hold_ = std::tuple(data, indices, begins);
     all.indptr = pointers_to(begins->data());
-    rows.accept(all, threads, [&](const auto& r, pegasos::Team& team) { return pegasos::validate(r, stored, team); });
+    rows.accept(all, threads, valid);
     return rows;
   }
 

@@ -23,15 +23,21 @@ auto to_numpy(pegasos::Growing<T>&& array) {
   return nb::ndarray<nb::numpy, T>(owned->data() ? owned->data() : &none, 1, shape, owner);
 }
 
+// What has been read since the last time; the reader goes on without it.
+template <class T>
+nb::tuple take(pegasos::SvmlightReader<T>& reader) {
+  return nb::make_tuple(to_numpy(std::move(reader.values)), to_numpy(std::move(reader.columns)),
+                        to_numpy(std::move(reader.ends)), to_numpy(std::move(reader.labels)),
+                        to_numpy(std::move(reader.label_ends)), to_numpy(std::move(reader.queries)));
+}
+
 template <class T>
 nb::tuple finish(pegasos::SvmlightReader<T>& reader) {
   {
     WithoutGil nogil;
     reader.finish();
   }
-  return nb::make_tuple(to_numpy(std::move(reader.values)), to_numpy(std::move(reader.columns)),
-                        to_numpy(std::move(reader.ends)), to_numpy(std::move(reader.labels)),
-                        to_numpy(std::move(reader.label_ends)), to_numpy(std::move(reader.queries)));
+  return take(reader);
 }
 
 template <class T>
@@ -60,6 +66,7 @@ void bind_reader(nb::module_& m, const char* name) {
             return reader.read(file, offset, size);
           },
           "file"_a, "offset"_a, "size"_a)
+      .def("take", &take<T>)
       .def("finish", &finish<T>)
       .def_prop_ro("done", &Reader::done)
       .def_ro("smallest", &Reader::smallest)

@@ -26,7 +26,7 @@ void bind_rows_of(nb::class_<PyRows>& rows) {
   rows.def_static("dense", &PyRows::dense<T>, "X"_a.noconvert(), "threads"_a = 1, "check"_a = true);
   auto csr = [&](auto* f) {
     rows.def_static("csr", f, "data"_a.noconvert(), "indices"_a.noconvert(), "indptr"_a.noconvert(), "n_features"_a,
-                    "threads"_a = 1, "check"_a = true);
+                    "threads"_a = 1, "check"_a = true, "copy"_a = true);
   };
   csr(&PyRows::csr<T, int32_t, int32_t>);
   csr(&PyRows::csr<T, int32_t, int64_t>);

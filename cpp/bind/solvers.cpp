@@ -11,6 +11,7 @@
 #include "gil.hpp"
 #include "own_loss.hpp"
 #include "pegasos/dual/warm.hpp"
+#include "pegasos/io/scratch.hpp"
 #include "pegasos/solve.hpp"
 #include "problem.hpp"
 
@@ -86,10 +87,14 @@ nb::dict pegasos_fit(const PyProblem& problem, const PegasosOptions& options, nb
   return result_of(fit, watch, outside);
 }
 
-nb::dict dual_fit(const PyProblem& problem, const DualOptions& options, OutVec<double> a, OutVec<double> w, int threads,
-                  PyWatch& outside, const nb::object& keep, const nb::bytes& start, double every) {
+// scratch: a folder for what is kept of every row; empty: in memory.
+nb::dict dual_fit(const PyProblem& problem, DualOptions options, OutVec<double> a, OutVec<double> w, int threads,
+                  PyWatch& outside, const nb::object& keep, const nb::bytes& start, double every,
+                  const std::string& scratch) {
   check_dim(problem, w.size());
   check_rows(problem, a.size());
+  Scratch on_disk(scratch);
+  if (!scratch.empty()) options.per_row = &on_disk;
   DualState s{span_of(a), span_of(w)};
   s.snapshots = snapshots_of(keep, start, every, outside);
   Fit fit;
@@ -152,5 +157,5 @@ void bind_solvers(nb::module_& m) {
   m.def("pegasos_fit", &pegasos_fit, "problem"_a, "options"_a, "state"_a, "threads"_a, "watch"_a,
         "own"_a.none() = nb::none(), "keep"_a.none() = nb::none(), "start"_a = nb::bytes("", 0), "every"_a = 0.0);
   m.def("dual_fit", &dual_fit, "problem"_a, "options"_a, "a"_a.noconvert(), "w"_a.noconvert(), "threads"_a, "watch"_a,
-        "keep"_a.none() = nb::none(), "start"_a = nb::bytes("", 0), "every"_a = 0.0);
+        "keep"_a.none() = nb::none(), "start"_a = nb::bytes("", 0), "every"_a = 0.0, "scratch"_a = "");
 }

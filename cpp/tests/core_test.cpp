@@ -75,7 +75,7 @@ TEST(rows_of_weight_zero_are_never_read) {
 
 TEST(every_epoch_visits_every_row_once) {
   for (const int64_t m : {1, 2, 31, 32, 33, 1000, 70'001})
-    for (const Sampling sampling : {Sampling::permutation, Sampling::fixed, Sampling::blocks}) {
+    for (const Sampling sampling : {Sampling::permutation, Sampling::fixed, Sampling::blocks, Sampling::runs}) {
       Sampler sampler(sampling, 5, {m});
       std::vector<Sampler::Pick> picks(size_t(m) * 3);
       sampler.fill(0, picks);

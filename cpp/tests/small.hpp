@@ -8,9 +8,9 @@
 #include "pegasos/data/rows.hpp"
 #include "pegasos/data/sampler.hpp"
 
-inline constexpr pegasos::Sampling every_sampling[] = {pegasos::Sampling::iid, pegasos::Sampling::permutation,
-                                                       pegasos::Sampling::fixed, pegasos::Sampling::subsets,
-                                                       pegasos::Sampling::blocks};
+inline constexpr pegasos::Sampling every_sampling[] = {pegasos::Sampling::iid,    pegasos::Sampling::permutation,
+                                                       pegasos::Sampling::fixed,  pegasos::Sampling::subsets,
+                                                       pegasos::Sampling::blocks, pegasos::Sampling::runs};
 
 // A small problem in dense and sparse form; arrays have exactly the size they need, so that ASan sees every overrun.
 template <class T, class I>

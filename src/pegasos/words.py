@@ -29,8 +29,9 @@ Kernel = KernelName | Callable[..., Any]
 Gamma = Literal["scale", "auto"] | float
 MultiClass = Literal["ovr", "ovo"]
 
-Sampling = Literal["blocks", "permutation", "fixed", "iid", "subsets"]
-DualSampling = Literal["blocks", "permutation", "iid"]
+Sampling = Literal["blocks", "runs", "permutation", "fixed", "iid", "subsets"]
+DualSampling = Literal["blocks", "runs", "permutation", "iid"]
+AutoSampling = Literal["blocks", "runs"]
 Step = Literal["pegasos", "norma"] | float
 Output = Literal["last", "average", "tail", "random", "best"]
 Advance = Literal["always", "on_loss"]

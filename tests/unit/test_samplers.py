@@ -61,7 +61,19 @@ def test_the_first_pick_is_uniform(sampling, m):
     """
     n = 20_000 if m < 1000 else 1000
     first = np.array([picks(sampling, seed, m, 0, 1, k=min(m, 100) // 2)[0] for seed in range(n)])
-    assert chisquare(np.bincount(first * min(m, 40) // m, minlength=min(m, 40))).pvalue > 1e-4
+    # An epoch begins with the first row of a run, and many rows have 64 of them.
+    classes = 32 if sampling == "runs" and m > 64 else min(m, 40)
+    assert chisquare(np.bincount(first * classes // m, minlength=classes)).pvalue > 1e-4
+
+
+def test_runs_are_consecutive_rows_in_their_order():
+    """64 runs of as many rows, up to 4,096, in a random order; the last one may be short."""
+    for m, length in ((1000, 15), (64 * 4096, 4096), (10**6, 4096)):
+        found = picks("runs", 3, m, 0, m)
+        begins = np.flatnonzero(np.diff(found, prepend=-9) != 1)
+        assert set(found[begins] % length) == {0}
+        assert len(begins) >= m / length - 4  # two neighbours may follow one another
+        assert not np.array_equal(found, np.arange(m))
 
 
 @pytest.mark.parametrize("sampling", SHUFFLED_ANEW)

@@ -6,10 +6,14 @@
 //   fixed        one permutation, used again each epoch                             (section 7.5)
 //   subsets      each batch is one of all subsets of k rows, equally likely         (section 2.3)
 //   blocks       the rows in buckets of consecutive rows; buckets in random order, rows in random order inside
+//   runs         the rows in long runs of consecutive rows; runs in random order, rows in their own order inside
 //
 // Why blocks: rows in random order cost a cache and TLB miss each, which is most of a step. Buckets of 32 rows keep
 // the misses rare, and the suboptimality after an epoch was measured to be that of a permutation, also on rows sorted
 // by label.
+//
+// Why runs: rows that are read from a disk should come in long stretches. It is for rows that were shuffled once:
+// sorted by label, an epoch of buckets of 4,096 rows was measured to leave 80 times the suboptimality of a permutation.
 #pragma once
 
 #include <algorithm>
@@ -28,7 +32,7 @@
 
 namespace pegasos {
 
-enum class Sampling { iid, permutation, fixed, subsets, blocks };
+enum class Sampling { iid, permutation, fixed, subsets, blocks, runs };
 
 inline Sampling sampling_of(const std::string& name) {
   if (name == "iid") return Sampling::iid;
@@ -36,7 +40,8 @@ inline Sampling sampling_of(const std::string& name) {
   if (name == "fixed") return Sampling::fixed;
   if (name == "subsets") return Sampling::subsets;
   if (name == "blocks") return Sampling::blocks;
-  throw std::invalid_argument("unknown sampling '" + name + "'; known: iid permutation fixed subsets blocks");
+  if (name == "runs") return Sampling::runs;
+  throw std::invalid_argument("unknown sampling '" + name + "'; known: iid permutation fixed subsets blocks runs");
 }
 
 // Draws i with probability weight_i / sum in constant time (Walker's alias method, built as Vose 1991 describes).
@@ -90,7 +95,7 @@ struct Population {
 
 class Sampler {
  public:
-  static constexpr int64_t bucket_rows = 32;
+  static constexpr int64_t bucket_rows = 32, run_rows = 4096;
 
   // k: rows of a batch, read by subsets only.
   Sampler(Sampling kind, uint64_t seed, Population population, int64_t k = 1)
@@ -110,10 +115,11 @@ class Sampler {
     }
     // A few rows are better mixed one by one. Bucket numbers have 32 bits: beyond 2^32 rows even a "permutation"
     // moves two neighbours together.
-    bucket_ = kind != Sampling::blocks ? 1 : std::clamp(m / 1024, int64_t{1}, bucket_rows);
+    if (kind == Sampling::blocks) bucket_ = std::clamp(m / 1024, int64_t{1}, bucket_rows);
+    if (kind == Sampling::runs) bucket_ = std::clamp(m / 64, int64_t{1}, run_rows);
     while ((m + bucket_ - 1) / bucket_ > int64_t(UINT32_MAX)) bucket_ *= 2;
     order_.resize(size_t((m + bucket_ - 1) / bucket_));
-    inside_.resize(size_t(bucket_));
+    if (kind != Sampling::runs) inside_.resize(size_t(bucket_));
   }
 
   const Population& population() const { return population_; }
@@ -144,8 +150,12 @@ class Sampler {
     if (kind_ == Sampling::fixed) n %= m;
     if (n / m != epoch_) shuffle_buckets(n / m);
     const auto [place, offset] = locate(int64_t(n % m));
-    if (place != place_) shuffle_inside(place);
     const int64_t start = int64_t(order_[size_t(place)]) * bucket_;
+    if (kind_ == Sampling::runs) {
+      const int64_t row = population_.row(start + offset);
+      return {row, row};
+    }
+    if (place != place_) shuffle_inside(place);
     return {population_.row(start + inside_[size_t(offset)]), population_.row(start + offset)};
   }
 

@@ -25,7 +25,7 @@ class AscentPhase {
         u_(shared.state.w.size()),
         // Independent draws may hand the same row to two replicas.
         ascent_(shared.inner, shared.loss, shared.state.a, u_, shared.team,
-                shared.o.sampling == Sampling::iid ? 1 : shared.o.replicas) {
+                shared.o.sampling == Sampling::iid ? 1 : shared.o.replicas, shared.o.per_row) {
     shared.certify = [this](std::span<const double> w, std::span<const double> a) { return certify(w, a); };
   }
   AscentPhase(const AscentPhase&) = delete;  // who certifies looks at it

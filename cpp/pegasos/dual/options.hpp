@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory_resource>
 #include <span>
 
 #include "pegasos/data/problem.hpp"
@@ -21,6 +22,8 @@ struct DualOptions {
   int replicas = 2;      // at most; 1 is for comparison
   bool new_lam = false;  // the dual variables come from another lam: begin with the best part of them
   bool polish = true;    // with second_order: the last digits where they cost next to nothing
+  // Where coordinate ascent keeps arrays as long as the rows.
+  std::pmr::memory_resource* per_row = std::pmr::new_delete_resource();
 };
 
 struct DualState {

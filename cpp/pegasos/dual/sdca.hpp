@@ -21,6 +21,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <memory_resource>
 #include <span>
 #include <vector>
 
@@ -38,10 +39,18 @@ class DualAscent {
   using Blocks = std::remove_cvref_t<decltype(blocks_of(std::declval<const L&>()))>;
 
  public:
-  // a: a feasible dual variable, or block of them, for each row; u belongs to it.
+  // a: a feasible dual variable, or block of them, for each row; u belongs to it. per_row: where arrays as long as the
+  // rows live.
   DualAscent(const Problem<Rows>& problem, const L& loss, std::span<double> a, std::span<double> u, Team& team,
-             int most_replicas = 2)
-      : p_(problem), loss_(blocks_of(loss)), a_(a), u_(u), team_(team), q_(size_t(problem.rows.size()), unknown) {
+             int most_replicas = 2, std::pmr::memory_resource* per_row = std::pmr::new_delete_resource())
+      : p_(problem),
+        loss_(blocks_of(loss)),
+        a_(a),
+        u_(u),
+        team_(team),
+        q_(size_t(problem.rows.size()), unknown, per_row),
+        calm_(per_row),
+        due_(per_row) {
     plan_replicas(most_replicas);
     // Logarithms cost more than a row: losses that need them look at every eighth, of large sets.
     while (L::costly && skips_ < 7 && p_.m() > int64_t(1024 * (skips_ + 1))) skips_ = 2 * skips_ + 1;
@@ -51,7 +60,7 @@ class DualAscent {
   // zero. Returns false when the watch says stop; a and u are in step then, too.
   bool epoch(Sampling sampling, Stream draws, bool growing, int64_t most, Tally& tally, Watch& watch) {
     choose_due(growing);
-    const Population due{due_.empty() ? p_.m() : int64_t(due_.size()), due_.empty() ? p_.listed : due_, {}};
+    const Population due{due_.empty() ? p_.m() : int64_t(due_.size()), due_.empty() ? p_.listed : std::span(due_), {}};
     std::vector<Sampler> samplers(size_t(replicas_), Sampler(sampling, draws.at(0), due));
     tally = {};
     double total = growing ? 0 : p_.total;
@@ -271,9 +280,9 @@ class DualAscent {
   const Blocks loss_;
   std::span<double> a_, u_;
   Team& team_;
-  std::vector<float> q_;       // squared norms of rows, as they become known
-  std::vector<uint8_t> calm_;  // how often in a row a visit found a row settled at a bound
-  std::vector<uint32_t> due_;  // the rows of this epoch, ascending; empty: all
+  std::pmr::vector<float> q_;       // squared norms of rows, as they become known
+  std::pmr::vector<uint8_t> calm_;  // how often in a row a visit found a row settled at a bound
+  std::pmr::vector<uint32_t> due_;  // the rows of this epoch, ascending; empty: all
   uint32_t epoch_ = 0;
   double slack_ = std::numeric_limits<double>::infinity();
   size_t skips_ = 0;  // rows between two whose gap is looked at, a power of two minus one

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from .. import _core
 from ..problem.problem import Floats, Problem
 from .resume import Resume as Resume
+from .room import Room
 from .store import FitStore, JobStore
 
 Now = Callable[[], Floats]  # the weights of this moment
@@ -41,6 +42,7 @@ class Run:
     remember: bool = False
     store: FitStore | None = None
     job_store: JobStore | None = None  # of the problem that is being solved
+    room: Room = Room()  # noqa: RUF009  # frozen
 
     def seconds(self) -> float:
         """Since the fit began."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-import numpy as np
 from sklearn.base import BaseEstimator
 
 from .. import _core, words
@@ -37,20 +36,21 @@ class DualSolver(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
 
     def solve(self, problem: Problem, run: Run, start: Resume, seed: int) -> Fit:
         """Maximise the dual, from the dual variables in `start` where there are any."""
-        a = np.zeros(problem.n_duals) if start.dual is None else start.dual.copy()
+        a = run.room.zeros(problem.n_duals) if start.dual is None else run.room.copy(start.dual)
         w = start.w.copy()  # what is handed back if there is no time for anything else
         options = _core.DualOptions()
         options.set_sampling(self.sampling)
         options.seed = seed
         options.shrinking = bool(self.shrinking)
         options.pegasos_first = self._pegasos_first
-        options.second_order = self._second_order
+        options.second_order = self._second_order and run.room.second_order
         options.polish = bool(self.polish)
         # Auto chooses where it starts, SDCA goes on with all of alpha.
         options.new_lam = self._pegasos_first and start.lam == start.lam and start.lam != problem.lam
         options.tol = run.tol * problem.at_zero
         options.max_epochs = min(run.max_epochs, 1e18)
-        found = _core.dual_fit(problem.native(), options, a, w, run.threads, run.watch(w.copy), **run.snapshots())
+        kept = {"scratch": run.room.folder, **run.snapshots()}
+        found = _core.dual_fit(problem.native(), options, a, w, run.threads, run.watch(w.copy), **kept)
         steps = start.steps + found["visits"]
         return Fit(
             w=w,
@@ -75,7 +75,7 @@ class SDCA(DualSolver):
 
     Parameters
     ----------
-    sampling : {"blocks", "permutation", "iid"}, default="blocks"
+    sampling : {"blocks", "runs", "permutation", "iid"}, default="blocks"
         The order of the rows in an epoch, as in `Pegasos`. "iid" draws one row after the other, each independently and
         whatever its weight: an epoch is as many draws as there are rows.
     shrinking : bool, default=True
@@ -95,7 +95,10 @@ class SDCA(DualSolver):
     of Machine Learning Research 14, 2013.
     """
 
-    _rules: ClassVar[dict[str, Rule]] = {"sampling": OneOf(("blocks", "permutation", "iid")), "shrinking": Flag()}
+    _rules: ClassVar[dict[str, Rule]] = {
+        "sampling": OneOf(("blocks", "runs", "permutation", "iid")),
+        "shrinking": Flag(),
+    }
 
     def __init__(self, sampling: words.DualSampling = "blocks", shrinking: bool = True) -> None:
         self.sampling = sampling
@@ -115,12 +118,19 @@ class Auto(DualSolver):
         Whether the last digits are computed as well where they are expected to cost no more than about a millisecond
         (kernels: or no more than the fit so far). Small problems then have the same model to seven digits, however it
         was reached.
+    sampling : {"blocks", "runs"}, default="blocks"
+        The order of the rows in an epoch of coordinate ascent, as in `Pegasos`.
     """
 
-    _rules: ClassVar[dict[str, Rule]] = {"shrinking": Flag(), "polish": Flag()}
+    _rules: ClassVar[dict[str, Rule]] = {
+        "shrinking": Flag(),
+        "polish": Flag(),
+        "sampling": OneOf(("blocks", "runs")),
+    }
     _pegasos_first = True
     _second_order = True
 
-    def __init__(self, shrinking: bool = True, polish: bool = True) -> None:
+    def __init__(self, shrinking: bool = True, polish: bool = True, sampling: words.AutoSampling = "blocks") -> None:
         self.shrinking = shrinking
         self.polish = polish
+        self.sampling = sampling

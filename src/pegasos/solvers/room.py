@@ -1,0 +1,88 @@
+"""Where a fit keeps what it knows of every row: in memory, or in a file where memory is short."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..memory import shown, taken
+from ..problem.problem import Problem
+
+if TYPE_CHECKING:
+    from .base import Run
+
+_LEAST = 1 << 20  # bytes of an array that is worth a file
+_OTHER = 32_000_000  # bytes: the interpreter goes on working, and the allocator keeps some of what was given back
+
+
+@dataclass(frozen=True)
+class Room:
+    """folder: of temporary files for arrays as long as the rows, empty: they are in memory. second_order: whether there
+    is memory for what second-order steps know of every row.
+    """
+
+    folder: str = ""
+    second_order: bool = True
+
+    def zeros(self, count: int) -> NDArray[np.float64]:
+        """An array as long as the rows."""
+        if not self.folder or 8 * count < _LEAST:
+            return np.zeros(count)
+        with tempfile.TemporaryFile(prefix=".pegasos-", dir=self.folder) as file:
+            os.posix_fallocate(file.fileno(), 0, 8 * count)  # a disk that is full later would end the process
+            return np.asarray(np.memmap(file, np.float64, "r+", shape=(count,)))
+
+    def copy(self, array: NDArray[np.float64]) -> NDArray[np.float64]:
+        mine = self.zeros(len(array))
+        mine[:] = array
+        return mine
+
+
+def room_for(problem: Problem, run: Run, at_once: int) -> Room:
+    """For a fit of this problem, `at_once` of them at a time; an error where the memory that its data allows is too
+    little in any case.
+    """
+    allowed = getattr(problem.data, "memory", None)
+    if allowed is None:
+        return Room()
+    free = allowed - taken()
+    needs = _Needs(problem, run, at_once)
+    if needs.least + needs.per_row + needs.second_order <= free:
+        return Room()
+    if needs.least + needs.per_row <= free:
+        return Room(second_order=False)
+    if needs.least <= free:
+        return Room(problem.data.scratch, second_order=False)  # type: ignore[attr-defined]  # it has memory, too
+    what = " with checkpoints" if run.store is not None else ""
+    raise ValueError(
+        f"memory={shown(allowed)} is too little: a fit of {problem.data.shape[0]:,} rows and {problem.n_weights:,} "
+        f"weights{what} takes {shown(taken() + needs.least)} at least, of which Python has {shown(taken())} already."
+    )
+
+
+class _Needs:
+    """Bytes that a fit takes, as far as they grow with the problem."""
+
+    def __init__(self, problem: Problem, run: Run, at_once: int) -> None:
+        m, width, d = problem.data.shape[0], problem.width, problem.n_weights
+        stored = float(getattr(problem.data, "nnz", m * problem.dim))
+        # Sums that the parts of a pass have for themselves (Pass::over in run/passes.hpp).
+        sums = max(2.0 * d, min(2.0**23, stored * width / 8))
+        vectors = 16 * d  # of w, its copies and sums, and what is returned
+        self.least = _OTHER + 8 * int(at_once * (vectors + sums))
+        if problem.free_bias or problem.is_regression:
+            # For the best bias, or the best constant: a score, a label and a weight of each row, and kinks of its loss.
+            self.least += 64 * m * at_once
+        if problem.weights.s is not None:
+            self.least += 8 * m
+        if run.store is not None:
+            self.least += 3 * (8 * width + 5) * m * at_once  # the snapshot, as bytes, and on its way to the file
+        # Dual variables; squared norms, how calm a row is, and its number where it is due.
+        self.per_row = (8 * width + 9) * m * at_once
+        few = min(d, m)
+        self.second_order = at_once * int(100 * width * m + min(24 * few * few, 1e9))
