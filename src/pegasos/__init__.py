@@ -21,6 +21,8 @@ _HOMES = {
     "PegasosRegressorCV": "select.linear",
     "lam_path": "select.path",
     "Loss": "losses.own",
+    "convert_data": "io.convert",
+    "open_data": "io.stored",
     "read_data": "io.data",
     "read_svmlight": "io.svmlight",
     "PegasosSequenceTagger": "structured.tagger",
@@ -50,11 +52,13 @@ __all__ = [
     "PegasosSequenceTagger",
     "PegasosStructured",
     "checkpointing",
+    "convert_data",
     "datasets",
     "from_liblinear",
     "lam_path",
     "load_model",
     "metrics",
+    "open_data",
     "read_data",
     "read_svmlight",
 ]
@@ -66,9 +70,11 @@ if TYPE_CHECKING:
     from .estimators.linear import PegasosClassifier
     from .estimators.regression import PegasosRegressor
     from .io.checkpoints import checkpointing
+    from .io.convert import convert_data
     from .io.data import read_data
     from .io.liblinear import from_liblinear
     from .io.models import load_model
+    from .io.stored import open_data
     from .io.svmlight import read_svmlight
     from .kernel_solvers.lasvm import LASVM
     from .losses.own import Loss

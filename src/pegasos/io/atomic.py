@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from secrets import token_hex
 from typing import Any, TypeAlias
 
@@ -27,11 +27,20 @@ def write_whole(path: Path, pieces: Iterable[Any]) -> None:
         finally:
             os.close(fd)
         return
+    with replacing(path) as fd:
+        _write_all(fd, pieces)
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[int]:
+    """The number of a new file, open for writing, that takes this name when the block ends well, as `write_whole`."""
+    mode = _mode_of(path)
     target = os.path.realpath(path)  # a link stays one
     folder = os.path.dirname(target)
     beside = os.path.join(folder, f".{os.path.basename(target)[:200]}.{token_hex(4)}.tmp")
     try:
-        write_synced(beside, pieces, mode)
+        with _synced(beside, mode) as fd:
+            yield fd
         os.replace(beside, target)
     except BaseException as error:
         with suppress(OSError):
@@ -42,16 +51,23 @@ def write_whole(path: Path, pieces: Iterable[Any]) -> None:
     sync_folder(folder)
 
 
-def write_synced(path: Path, pieces: Iterable[Any], mode: int | None = None) -> None:
-    """Write a file that is on the disk when this returns. mode: its permissions, where they are not the usual ones."""
+@contextmanager
+def _synced(path: Path, mode: int | None = None) -> Iterator[int]:
+    """A file to write to, which is on the disk in the end. mode: its permissions, where they are not the usual ones."""
     fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
     try:
         if mode is not None:
             os.chmod(path, stat.S_IMODE(mode))
-        _write_all(fd, pieces)
+        yield fd
         os.fsync(fd)
     finally:
         os.close(fd)
+
+
+def write_synced(path: Path, pieces: Iterable[Any]) -> None:
+    """Write a file that is on the disk when this returns."""
+    with _synced(path) as fd:
+        write_all(fd, pieces)
 
 
 def _mode_of(path: Path) -> int | None:

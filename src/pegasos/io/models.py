@@ -20,6 +20,7 @@ from .atomic import Path, write_whole
 from .container import Damaged, packed, unpacked
 from .families import FAMILIES, PARTS
 from .state import State
+from .stored import is_data_file
 from .values import Reader, Unwritable, Writer
 
 FORMAT, VERSION = "pegasos model", 1
@@ -106,6 +107,8 @@ def load_bytes(source: Any) -> NDArray[np.uint8]:
     if hasattr(source, "read"):
         return np.frombuffer(source.read(), np.uint8).copy()
     path: Path = source
+    if is_data_file(path):  # it may be too large to be read
+        raise ValueError(f"{os.fspath(path)} holds rows, not a model: open_data reads it.")
     with open(path, "rb") as file:
         size = os.fstat(file.fileno()).st_size
         try:

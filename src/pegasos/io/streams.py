@@ -24,6 +24,11 @@ class Begun:
     def __init__(self, first: bytes, file: BinaryIO) -> None:
         self._first, self._file = first, file
 
+    @property
+    def first(self) -> bytes:
+        """What comes next without a look at the file."""
+        return self._first
+
     def read(self, size: int = -1) -> bytes:
         some = self._first if size < 0 else self._first[:size]
         self._first = self._first[len(some) :]
@@ -139,10 +144,10 @@ def decompressed(file: BinaryIO, kind: str | None) -> BinaryIO:
     return file if kind is None else cast(BinaryIO, READERS[kind](file))
 
 
-def blocks(file: BinaryIO, name: str, kind: str | None) -> Iterator[bytes]:
+def blocks(file: BinaryIO, name: str, kind: str | None, size: int = BLOCK) -> Iterator[bytes]:
     """All of an opened file's bytes in their order, decompressed."""
     plain = decompressed(file, kind)
-    while block := reading(lambda: plain.read(BLOCK), name, kind):
+    while block := reading(lambda: plain.read(size), name, kind):
         yield block
 
 

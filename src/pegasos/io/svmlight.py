@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass
 from io import BufferedReader
 from typing import Any, BinaryIO, Literal
@@ -148,6 +149,38 @@ def read_text(
         columns -= 1
     X = _matrix(values.astype(dtype, copy=False), columns, ends, n_features, name)
     return Text(X, _tuples(labels, label_ends) if multilabel else labels, queries, reader.bad)
+
+
+class text_pieces(Iterator[tuple[Any, Any, Any, Any]]):  # called like the functions beside it
+    """Values, columns as the file numbers them, ends and labels of the rows of a text, for a block of it at a time.
+
+    Once all have come, `first`, `n_features` and `bad` tell what `read_text` would have made of them.
+    """
+
+    first, n_features = 0, 1
+
+    def __init__(
+        self, source: Any, dtype: DTypeLike, zero_based: ZeroBased, skip_bad: int, n_jobs: int | None, block: int
+    ) -> None:
+        _check(None, zero_based, 0, skip_bad)
+        kind = _core.SvmlightReader32 if np.dtype(dtype) == np.float32 else _core.SvmlightReader64
+        self._reader = kind(name_of(source), False, False, int(zero_based is False), skip_bad, _threads(n_jobs))
+        self._zero_based, self.bad = zero_based, list[str]()
+        self._found = self._read(source, block)
+
+    def __next__(self) -> tuple[Any, Any, Any, Any]:
+        return next(self._found)
+
+    def _read(self, source: Any, block: int) -> Iterator[tuple[Any, Any, Any, Any]]:
+        reader = self._reader
+        with opened(source) as (file, compressed):
+            for text in blocks(file, name_of(source), compressed, block):
+                reader.feed(text)
+                yield reader.take()[:4]
+        yield reader.finish()[:4]
+        some = reader.largest >= 0
+        self.first = int(self._zero_based is False or (self._zero_based == "auto" and some and reader.smallest > 0))
+        self.n_features, self.bad = max(1, reader.largest + 1 - self.first), reader.bad
 
 
 def _threads(n_jobs: int | None) -> int:

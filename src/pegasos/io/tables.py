@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Iterator
 from typing import Any, BinaryIO, cast
 
 import numpy as np
@@ -15,10 +16,7 @@ def read_table(
     source: Any, kind: str, target: str | int | None, dtype: np.dtype[Any], n_jobs: int | None
 ) -> tuple[Any, Any, list[str] | None]:
     """X, y and the names of the columns of X. n_jobs: more than one leaves the number of threads to pyarrow."""
-    try:
-        import pyarrow as pa
-    except ImportError:
-        raise ImportError("CSV and Parquet files need pyarrow: pip install pegasos[tables].") from None
+    pa = _pyarrow()
     name, threads = name_of(source), n_jobs not in (None, 1)
     with opened(source) as (file, compressed):
         try:
@@ -33,6 +31,53 @@ def read_table(
         except (pa.ArrowException, ValueError) as error:
             said = str(error) if str(error).startswith(name) else f"{name}: {error}"
             raise ValueError(said) from error
+    X, y, names = _split(table, target, dtype, name)
+    return X, y, names if named else None
+
+
+def table_pieces(
+    source: Any, kind: str, target: str | int | None, dtype: np.dtype[Any], n_jobs: int | None, room: int
+) -> Iterator[tuple[Any, Any, list[str] | None]]:
+    """The same a piece at a time, of about so many bytes."""
+    pa = _pyarrow()
+    name, threads = name_of(source), n_jobs not in (None, 1)
+    with opened(source) as (file, compressed):
+        try:
+            batches, named = _batches(file, compressed, kind, name, threads, room)
+            for batch in batches:
+                X, y, names = _split(pa.Table.from_batches([batch]), target, dtype, name)
+                if kind == "csv" and y is not None and y.dtype.kind == "f" and (y == np.floor(y)).all():
+                    y = y.astype(np.int64)  # as it would be if there were nothing further down
+                yield X, y, names if named else None
+        except pa.ArrowException as error:
+            raise ValueError(f"{name}: {error}") from error
+
+
+def _batches(
+    file: BinaryIO, compressed: str | None, kind: str, name: str, threads: bool, room: int
+) -> tuple[Iterator[Any], bool]:
+    if kind == "parquet":
+        import pyarrow.parquet as pq
+
+        if not file.seekable():
+            raise ValueError(f"{name}: it cannot come through a pipe")
+        table = pq.ParquetFile(file)
+        rows = max(1, room // max(1, 8 * table.metadata.num_columns))
+        return table.iter_batches(batch_size=rows, use_threads=threads), True
+    import pyarrow as pa
+    import pyarrow.csv as arrow
+
+    plain, header, options = _begun_csv(file, compressed, name, threads)
+    options.block_size = max(1 << 16, room)
+    # What the first block has decides about the types: a column of whole numbers may have others further down.
+    whole_lines = plain.first[: plain.first.rfind(b"\n") + 1] or plain.first
+    first = arrow.open_csv(pa.BufferReader(whole_lines), read_options=options)
+    wide = {each.name: pa.float64() for each in first.schema if pa.types.is_integer(each.type)}
+    convert = arrow.ConvertOptions(column_types=wide)
+    return iter(arrow.open_csv(_Whole(plain, name, compressed), read_options=options, convert_options=convert)), header
+
+
+def _split(table: Any, target: str | int | None, dtype: np.dtype[Any], name: str) -> tuple[Any, Any, list[str]]:
     names = [str(each) for each in table.column_names]
     twice = next((each for i, each in enumerate(names) if named and each in names[:i]), None)
     if twice is not None:
@@ -43,20 +88,36 @@ def read_table(
     for at, i in enumerate(kept):
         X[:, at] = _numbers(table.column(i), names[i], name)
     y = None if wanted is None else _labels(table.column(wanted), names[wanted], name)
-    return X, y, [names[i] for i in kept] if named else None
+    return X, y, [names[i] for i in kept]
+
+
+def _pyarrow() -> Any:
+    try:
+        import pyarrow
+    except ImportError:
+        raise ImportError("CSV and Parquet files need pyarrow: pip install pegasos[tables].") from None
+    return pyarrow
 
 
 def _read_csv(file: BinaryIO, compressed: str | None, name: str, threads: bool) -> tuple[Any, bool]:
     """The table, and whether its columns have names."""
     import pyarrow.csv as arrow
 
+    plain, header, options = _begun_csv(file, compressed, name, threads)
+    return arrow.read_csv(_Whole(plain, name, compressed), read_options=options), header
+
+
+def _begun_csv(file: BinaryIO, compressed: str | None, name: str, threads: bool) -> tuple[Begun, bool, Any]:
+    """The text, whether its first line has names, and how to read it."""
+    import pyarrow.csv as arrow
+
     plain = decompressed(file, compressed)
     first = reading(lambda: plain.read(BLOCK), name, compressed)
     if not first:
-        raise ValueError("the file is empty")
+        raise ValueError(f"{name}: the file is empty")
     header = _has_header(first)
     options = arrow.ReadOptions(use_threads=threads, autogenerate_column_names=not header)
-    return arrow.read_csv(_Whole(Begun(first, plain), name, compressed), read_options=options), header
+    return Begun(first, plain), header, options
 
 
 class _Whole:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,21 @@ from .entries import refuse_masked
 Codes = NDArray[np.int32]
 
 
+@dataclass(frozen=True)
+class Encoded:
+    """Labels that are stored as what `encode` makes of them."""
+
+    classes: NDArray[Any]
+    codes: Codes
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def labels(self) -> NDArray[Any]:
+        each: NDArray[Any] = self.classes[self.codes]
+        return each
+
+
 def refuse_missing(y: Any) -> None:
     """Name the row of a missing label, where scikit-learn's own check would stumble over objects, or overlook it."""
     refuse_masked("y", y)
@@ -25,19 +41,23 @@ def refuse_missing(y: Any) -> None:
                 raise ValueError(f"Input y contains NaN or None (row {row}).")
 
 
-def encode(y: NDArray[Any]) -> tuple[NDArray[Any], Codes]:
+def encode(y: NDArray[Any] | Encoded) -> tuple[NDArray[Any], Codes]:
     """Sorted classes, and for each row the place of its class among them.
 
     Parameters
     ----------
     y : ndarray of shape (n_rows,)
-        Integers, booleans, whole floats, strings, or Python objects that can be sorted.
+        Integers, booleans, whole floats, strings, or Python objects that can be sorted. Or what was encoded before.
 
     Returns
     -------
     classes : ndarray of shape (n_classes,)
     codes : ndarray of int32 of shape (n_rows,)
     """
+    if isinstance(y, Encoded):
+        for k in np.flatnonzero(y.classes != np.floor(y.classes)) if y.classes.dtype.kind == "f" else ():
+            _refuse_uneven(y.classes[k], int(np.argmax(y.codes == k)))
+        return y.classes, y.codes
     if y.dtype.kind == "O":
         return _encode_objects(y)
     if y.dtype.kind == "f":
@@ -67,14 +87,17 @@ def _whole(y: NDArray[Any]) -> NDArray[Any]:
         raise ValueError(f"Input y contains {'NaN' if np.isnan(y[row]) else 'infinity'} (row {row}).")
     uneven = np.flatnonzero(y != np.floor(y))
     if uneven.size:
-        row = int(uneven[0])
-        raise ValueError(
-            f"Unknown label type: continuous. y has the value {y[row]!r} in row {row}; classes must be whole numbers "
-            "or strings. For numbers to predict use a regressor."
-        )
+        _refuse_uneven(y[uneven[0]], int(uneven[0]))
     whole: NDArray[Any] = y.astype(np.float64 if y.dtype.itemsize > 4 else np.float32)
     whole[whole == 0] = 0.0
     return whole
+
+
+def _refuse_uneven(value: Any, row: int) -> None:
+    raise ValueError(
+        f"Unknown label type: continuous. y has the value {value!r} in row {row}; classes must be whole numbers or "
+        "strings. For numbers to predict use a regressor."
+    )
 
 
 def _is_missing(label: Any) -> bool:
