@@ -83,6 +83,9 @@ Threads = Annotated[
 ]
 RowFormat = Annotated[Rows | None, typer.Option("--rows", help="Format of the rows; by the file's name if not given.")]
 Target = Annotated[str | None, typer.Option("--target", help="Column of the labels, by name or number (tables).")]
+Memory = Annotated[
+    str | None, typer.Option("--memory", metavar="SIZE", help="At most so much memory, such as 2GB: rows stay on disk.")
+]
 SkipBad = Annotated[
     int, typer.Option("--skip-bad", metavar="N", help="Leave out up to N malformed lines, and list them.")
 ]
@@ -134,6 +137,7 @@ def train(
     ] = None,
     every: Annotated[float, typer.Option("--every", help="Seconds between two checkpoints.")] = 30.0,
     resume: Annotated[str | None, typer.Option("--resume", help="Go on from this checkpoint, as it was begun.")] = None,
+    memory: Memory = None,
     rows: RowFormat = None,
     target: Target = None,
     skip_bad: SkipBad = 0,
@@ -186,6 +190,7 @@ def train(
         format=format.value,
         checkpoint=checkpoint,
         every=every,
+        memory=memory,
         limits=tuple(name for name in ("max_epochs", "max_time") if given[name] is not None),
     )
     raise typer.Exit(train(job, json, quiet))
@@ -290,14 +295,24 @@ def convert(
     target: Target = None,
     skip_bad: SkipBad = 0,
     threads: Threads = 1,
+    keep_order: Annotated[
+        bool, typer.Option("--keep-order", help="To .pegasos: leave the rows in their order, do not shuffle them.")
+    ] = False,
+    seed: Annotated[int, typer.Option("--seed", help="To .pegasos: seed of the order.")] = 0,
+    memory: Memory = None,
+    float32: Annotated[bool, typer.Option("--float32", help="To .pegasos: numbers of 4 bytes instead of 8.")] = False,
     quiet: Quiet = False,
 ) -> None:
-    """Write a model or a file of rows in another format."""
-    from .converting import convert
+    """Write a model or a file of rows in another format.
+
+    OUTPUT that ends in .pegasos: rows to train from without loading them. In .svm: text. Models: .safetensors,
+    .liblinear, .onnx.
+    """
+    from .converting import Order, convert
 
     _refuse_over(output, file)
-
-    convert(_source(file, rows, target, skip_bad, threads), output, format and format.value, quiet)
+    order = Order(keep_order, seed, memory, float32)
+    convert(_source(file, rows, target, skip_bad, threads), output, format and format.value, order, quiet)
 
 
 def _version(asked: bool) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..io.models import described, load_bytes
+from ..io.stored import is_data_file, open_data
 from . import screen
 from .models import is_model, is_ours, read_model
 from .rows import Source, read_rows
@@ -22,6 +23,8 @@ def info(source: Source, top: int, as_json: bool, quiet: bool) -> None:
             facts, weights = _of_model(source.path, top)
         elif source.format == "conll" or (source.format is None and is_conll(source.path)):
             facts, weights = _of_sentences(source.path), {}
+        elif is_data_file(source.path):
+            facts, weights = _of_data_file(source.path), {}
         else:
             facts, weights = _of_rows(read_rows(source, quiet=quiet)), {}
         _show(facts, weights, as_json)
@@ -106,6 +109,29 @@ def _of_rows(rows: Any) -> dict[str, Any]:
         norms = np.sqrt(np.asarray(squares, float).ravel())
         facts["length of a row"] = f"{norms.min():.4g} to {norms.max():.4g}, median {np.median(norms):.4g}"
     return facts | _of_labels(rows.y)
+
+
+def _of_data_file(path: str) -> dict[str, Any]:
+    """All of it is read, and compared with its checksums; little of it is in memory at a time."""
+    data = open_data(path, verify=True)
+    data.native()
+    facts: dict[str, Any] = {
+        "rows": data.shape[0],
+        "columns": data.shape[1],
+        "first column": data.first,
+        "numbers": data.nnz,
+        "type": str(data.dtype),
+        "order": "shuffled" if data.is_shuffled else "as it came",
+        "bytes": Path(path).stat().st_size,
+        "checksums": "right",
+    }
+    labels: Any = data.labels
+    if data.classes is None:
+        return facts | {"target": f"{labels.min():g} to {labels.max():g}, mean {labels.mean():g}"}
+    counts = np.bincount(labels.codes)
+    order = np.argsort(-counts, kind="stable")
+    named = {screen.label(data.classes.tolist()[i]): int(counts[i]) for i in order}
+    return facts | {"classes": len(data.classes), "labels": named}
 
 
 def _of_labels(y: Any) -> dict[str, Any]:

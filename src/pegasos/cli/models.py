@@ -10,6 +10,7 @@ from typing import Any
 from ..io.atomic import write_whole
 from ..io.liblinear import from_liblinear
 from ..io.models import dumped, load_bytes, loaded
+from ..io.stored import is_data_file
 from .screen import note
 
 _OURS, _LIBLINEAR = b'{"__metadata__":', b"solver_type "
@@ -55,7 +56,7 @@ def is_model(path: str) -> bool:
 
 
 def is_ours(path: str) -> bool:
-    return path != "-" and Path(path).is_file() and _begins(path, 8, _OURS)
+    return path != "-" and Path(path).is_file() and _begins(path, 8, _OURS) and not is_data_file(path)
 
 
 def _begins(path: str, at: int, how: bytes) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,7 +26,7 @@ class Source:
 
 @dataclass(frozen=True)
 class Rows:
-    """y is None where a file has none; first: the number of the first column, 0 or 1."""
+    """y is None where a file has none; first: the number of the first column, 0 or 1. X may have stayed in its file."""
 
     X: Any
     y: Any
@@ -40,7 +41,11 @@ def read_rows(source: Source, first: int | None = None, quiet: bool = False) -> 
     Detecting it for every file by itself would shift the columns of a test set that happens to lack column 0.
     """
     from ..io.data import format_of, read_data
+    from ..io.stored import is_data_file, open_data
 
+    if is_data_file(source.path):
+        stored = open_data(source.path)
+        return Rows(stored, stored.y, stored.names, stored.first)
     X, y, names, bad = read_data(
         sys.stdin.buffer if source.path == "-" else source.path,
         target=source.target,
@@ -65,6 +70,48 @@ def _from(X: Any, first: int) -> Any:
     if (X.indices == 0).any():
         return X[:, first:]
     return sp.csr_matrix((X.data, X.indices - 1, X.indptr), shape=(X.shape[0], X.shape[1] - 1))
+
+
+@dataclass(frozen=True)
+class Aligned:
+    """Rows that stay in a file, with the columns of a model."""
+
+    data: Any  # of `open_data`
+    model: Any
+    first: int  # the number of the model's first column
+    quiet: bool
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.data.shape[0], self.model.n_features_in_
+
+    @property
+    def place(self) -> str:
+        return str(self.data.place)
+
+    def blocks(self, size: int = 8192) -> Iterator[tuple[slice, Any]]:
+        quiet = self.quiet
+        for some, X in self.data.blocks(size):
+            if sp.issparse(X) and self.data.first < self.first:
+                X = X[:, 1:]
+            elif sp.issparse(X) and self.data.first > self.first:
+                X = sp.csr_matrix((X.data, X.indices + 1, X.indptr), shape=(X.shape[0], X.shape[1] + 1))
+            yield some, as_fitted(X, self.data.names, self.model, quiet)
+            quiet = True  # once is enough
+
+
+def loaded(X: Any) -> Any:
+    """All rows of a source in memory."""
+    parts = [block for _, block in X.blocks()]
+    return sp.vstack(parts, format="csr") if sp.issparse(parts[0]) else np.concatenate(parts)
+
+
+def parts_of(X: Any, size: int = 8192) -> Iterator[Any]:
+    """The rows, so many at a time."""
+    if hasattr(X, "blocks"):
+        yield from (block for _, block in X.blocks(size))
+    else:
+        yield from (X[first : first + size] for first in range(0, X.shape[0], size))
 
 
 def as_fitted(X: Any, names: list[str] | None, model: Any, quiet: bool = False) -> Any:

@@ -15,7 +15,7 @@ from ..io.atomic import write_whole
 from ..io.data import format_of
 from . import screen
 from .models import read_model
-from .rows import Source, as_fitted, read_rows
+from .rows import Aligned, Source, as_fitted, loaded, parts_of, read_rows
 from .sequences import n_columns, read_sentences, split
 
 
@@ -31,8 +31,13 @@ def rows_for(model: Any, notes: dict[str, Any], source: Source, quiet: bool, lab
         if labelled or known is None or source.path == "-":
             raise
         rows = read_rows(replace(source, target=None), first, quiet)  # the labels are not there yet
-    X = as_fitted(rows.X, rows.names, model, quiet)
-    vars(model).pop("feature_names_in_", None)  # the columns are in order now, and an array has no names
+    if hasattr(rows.X, "blocks"):
+        aligned = Aligned(rows.X, model, notes.get("first", rows.first), quiet)
+        X = aligned if hasattr(model, "coef_") else loaded(aligned)
+    else:
+        X = as_fitted(rows.X, rows.names, model, quiet)
+    if X is not rows.X or not hasattr(X, "blocks"):
+        vars(model).pop("feature_names_in_", None)  # the columns are in order now, and an array has no names
     return X, rows.y
 
 
@@ -63,8 +68,8 @@ def predict(model_path: str, source: Source, output: str, what: str, as_json: bo
             X, _ = rows_for(model, notes, source, quiet, labelled=False)
         model.n_jobs = source.threads
         with text_out(output) as out:
-            for first in range(0, X.shape[0], 8192):
-                out.writelines(_lines(model, X[first : first + 8192], what, as_json))
+            for part in parts_of(X):
+                out.writelines(_lines(model, part, what, as_json))
             out.flush()
 
 

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import os
+import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
+from ..io.stored import is_data_file, open_data
+from ..memory import n_bytes
 from . import INTERRUPTED, NOT_CONVERGED, screen
+from .converting import Order, to_data_file
 from .models import write_model
-from .rows import Source, is_whole, read_rows
+from .rows import Source, is_whole, loaded, read_rows
 from .scoring import scores_of
 from .sequences import features, read_sentences
 
@@ -36,6 +40,7 @@ class Training:
     limits: tuple[str, ...] = field(default=())  # which of max_epochs and max_time were given
     checkpoint: str | None = None
     every: float = 30.0  # seconds between two checkpoints
+    memory: str | None = None  # that the process may take
 
 
 def resumed(path: str, threads: int | None = None, max_time: float | None = None) -> Training:
@@ -100,7 +105,15 @@ def make_estimator(job: Training) -> Any:
     check(kind._rules, model)
     if job.checkpoint is not None and not getattr(kind, "_keeps_checkpoints", False):
         raise ValueError(f"--checkpoint is for linear models, not for {kind.__name__}.")
+    if job.memory is not None and not is_linear(kind):
+        raise ValueError(f"--memory is for linear models, not for {kind.__name__}.")
+    n_bytes(job.memory)
     return model
+
+
+def is_linear(kind: Any) -> bool:
+    """Whether a kind of model takes rows where they are."""
+    return hasattr(kind, "partial_fit")
 
 
 def train(job: Training, as_json: bool, quiet: bool) -> int:
@@ -109,14 +122,15 @@ def train(job: Training, as_json: bool, quiet: bool) -> int:
     with screen.guarded(quiet, usage=True):
         model = make_estimator(job)
     with screen.guarded(quiet):
-        with screen.busy(f"reading {job.source.path}", quiet):
-            X, y, names, notes = _read(job, model, quiet)
-        reading = time.perf_counter() - began
-        with _kept(job):
-            interrupted = _fit(model, X, y, names, quiet)
-            if interrupted and not hasattr(model, "history_"):
-                return INTERRUPTED  # before there was anything to keep
-            write_model(model, job.model, job.sparse, notes, job.format)
+        with ExitStack() as temporary:
+            with screen.busy(f"reading {job.source.path}", quiet):
+                X, y, names, notes = _read(job, model, quiet, temporary)
+            reading = time.perf_counter() - began
+            with _kept(job):
+                interrupted = _fit(model, X, y, names, quiet)
+                if interrupted and not hasattr(model, "history_"):
+                    return INTERRUPTED  # before there was anything to keep
+                write_model(model, job.model, job.sparse, notes, job.format)
         tested = _test(job, model, notes, quiet)
     facts = _summary(job, model, X, y) | {
         "seconds reading": round(reading, 3),
@@ -135,7 +149,12 @@ def train(job: Training, as_json: bool, quiet: bool) -> int:
     return NOT_CONVERGED
 
 
-def _read(job: Training, model: Any, quiet: bool) -> tuple[Any, Any, list[str] | None, dict[str, Any]]:
+def _read(
+    job: Training, model: Any, quiet: bool, temporary: ExitStack
+) -> tuple[Any, Any, list[str] | None, dict[str, Any]]:
+    """X, y, names of columns, notes for the model file. X with its own y where rows stay in a file."""
+    if is_linear(type(model)) and (job.memory is not None or is_data_file(job.source.path)):
+        return _stay(job, model, temporary)
     if job.sequences:
         sentences = read_sentences(job.source.path)
         if not sentences or len(sentences[0][0]) < 2:
@@ -143,16 +162,35 @@ def _read(job: Training, model: Any, quiet: bool) -> tuple[Any, Any, list[str] |
         X = [features([token[:-1] for token in sentence]) for sentence in sentences]
         return X, [[token[-1] for token in sentence] for sentence in sentences], None, {"format": "conll"}
     rows = read_rows(job.source, quiet=quiet)
+    if hasattr(rows.X, "blocks"):
+        rows = replace(rows, X=loaded(rows.X))
     if rows.y is None:
         raise ValueError(f"{job.source.path} has no labels. Name the column that holds them: --target.")
-    if not hasattr(model, "epsilon") and rows.y.dtype.kind == "f" and not is_whole(rows.y):
-        broken = rows.y[rows.y != np.floor(rows.y)][0]
+    _expect_classes(job, model, rows.y)
+    notes = {"first": rows.first, "format": job.source.format, "target": job.source.target}
+    return rows.X, rows.y, rows.names, notes
+
+
+def _expect_classes(job: Training, model: Any, y: Any) -> None:
+    if not hasattr(model, "epsilon") and y.dtype.kind == "f" and not is_whole(y):
+        broken = y[y != np.floor(y)][0]
         raise ValueError(
             f"{job.source.path} has labels that are no whole numbers, such as {broken:g}: for numbers to predict use "
             "--loss epsilon_insensitive."
         )
-    notes = {"first": rows.first, "format": job.source.format, "target": job.source.target}
-    return rows.X, rows.y, rows.names, notes
+
+
+def _stay(job: Training, model: Any, temporary: ExitStack) -> tuple[Any, Any, list[str] | None, dict[str, Any]]:
+    """The same of rows that stay in their file, or go to a temporary one in the folder of the model."""
+    path = job.source.path
+    if not is_data_file(path):
+        folder = None if job.model == "-" else os.path.dirname(os.path.realpath(job.model))
+        path = os.path.join(temporary.enter_context(tempfile.TemporaryDirectory(".pegasos", dir=folder)), "rows")
+        to_data_file(job.source, path, Order(memory=job.memory))
+    data = open_data(path, memory=job.memory)
+    _expect_classes(job, model, data.labels if data.classes is None else data.classes)
+    notes = {"first": data.first, "format": job.source.format, "target": job.source.target}
+    return data, None, None, notes
 
 
 def _fit(model: Any, X: Any, y: Any, names: list[str] | None, quiet: bool) -> bool:
@@ -184,7 +222,7 @@ def _summary(job: Training, model: Any, X: Any, y: Any) -> dict[str, Any]:
         "estimator": type(model).__name__,
         "loss": model.loss,
         "lam": model.lam,
-        "sequences" if job.sequences else "rows": len(y),
+        "sequences" if job.sequences else "rows": X.shape[0] if y is None else len(y),
         "features": model.n_features_in_,
     }
     if not job.sequences and hasattr(X, "nnz"):

@@ -17,13 +17,13 @@ from ..progress import Told, all_or_nothing, with_callbacks
 from ..rules import LossNamed, OneOf
 from ..solvers.base import Fit, Run
 from .base import RULES, Stated
-from .linear_base import LinearModel
+from .linear_base import LinearModel, OwnLabels
 from .scores import Answers
 
 Given = tuple[Any, Any, Any]  # X, y and sample_weight as they came
 
 
-class PegasosClassifier(Answers, LinearModel):
+class PegasosClassifier(OwnLabels, Answers, LinearModel):
     """Linear support vector machine, with a bound on how far from the optimum it can be.
 
     Minimises ``lam/2 ||w||^2 + mean_i loss(<w, x_i> + b, y_i)``. When `fit` returns, ``objective_`` is the value
@@ -164,15 +164,16 @@ class PegasosClassifier(Answers, LinearModel):
 
     @with_callbacks
     @all_or_nothing
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Train on X and y.
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_rows, n_features)
-            float32 and float64 arrays in C order and CSR matrices are used as they are, without a copy.
+        X : array-like, sparse matrix or `open_data` of shape (n_rows, n_features)
+            float32 and float64 arrays in C order and CSR matrices are used as they are, without a copy. Rows of a file
+            that `open_data` has opened stay there.
         y : array-like of shape (n_rows,)
-            Class labels: integers, booleans or strings.
+            Class labels: integers, booleans or strings. None where `open_data` has them.
         sample_weight : array-like of shape (n_rows,) or None, default=None
             Weight of each row, not negative.
 
@@ -196,7 +197,7 @@ class PegasosClassifier(Answers, LinearModel):
 
     @with_callbacks
     @all_or_nothing
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
         """Make one pass over the given rows, going on from the current weights and step number.
 
         Takes Pegasos steps, with the parameters of the solver if that is a `Pegasos` object and its defaults otherwise;
@@ -207,10 +208,10 @@ class PegasosClassifier(Answers, LinearModel):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_rows, n_features)
+        X : array-like, sparse matrix or `open_data` of shape (n_rows, n_features)
             Rows.
         y : array-like of shape (n_rows,)
-            Their labels.
+            Their labels; None where `open_data` has them.
         classes : array-like of shape (n_classes,), default=None
             Every label that will ever come; needed in the first call.
         sample_weight : array-like of shape (n_rows,) or None, default=None
@@ -235,7 +236,9 @@ class PegasosClassifier(Answers, LinearModel):
             raise ValueError(
                 f"y has the labels {np.array(strange).tolist()!r}, which are not in classes={known.tolist()!r}."
             )
-        _core.relabel(codes, place.astype(np.int32))
+        if len(place) < len(known):
+            codes = np.array(codes)  # those of a file are not to be written to
+            _core.relabel(codes, place.astype(np.int32))
         return self._train(data, known, codes, (X, y, sample_weight), run, goes_on)
 
     def _train(

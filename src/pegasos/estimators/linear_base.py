@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,19 +11,42 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from .. import _core
-from ..problem.data import Data, InMemory, is_source
-from ..problem.labels import refuse_missing
+from ..problem.data import Data, InMemory, is_source, own_labels
+from ..problem.labels import Encoded, refuse_missing
 from ..problem.problem import Floats, Problem
 from ..problem.rows import make_rows, validated
 from ..problem.targets import assert_numbers
 from ..progress import Told
-from ..solvers import Auto, Pegasos, solver_of
+from ..solvers import SDCA, Auto, Pegasos, solver_of
 from ..solvers.base import Fit, Resume, Run, Solver
+from ..solvers.room import room_for
 from .base import Model, thread_count
 from .fitted import linear_models, sparse_models
 from .sparse_weights import SparseWeights, sparse_scores
 
 _WORTH_THREADS = 1 << 15  # numbers in the rows to be scored
+
+
+class OwnLabels:
+    """Mixin before those of scikit-learn: rows may bring their labels, which `score` compares with."""
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """The accuracy of a classifier, or the R^2 of a regressor, as scikit-learn has them.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or `open_data` of shape (n_rows, n_features)
+            Rows.
+        y : array-like of shape (n_rows,) or None, default=None
+            What is right; None where X has labels of its own.
+        sample_weight : array-like of shape (n_rows,) or None, default=None
+            Weight of each row.
+
+        Returns
+        -------
+        score : float
+        """
+        return float(super().score(X, own_labels(X, y), sample_weight))  # type: ignore[misc]  # of the next one
 
 
 class LinearModel(SparseWeights, Model):
@@ -33,10 +57,10 @@ class LinearModel(SparseWeights, Model):
     n_features_in_: int
     _keeps_checkpoints = True
 
-    def _read(self, X: Any, y: Any, run: Run, reset: bool, numeric: bool = False) -> tuple[Data, NDArray[Any]]:
-        refuse_missing(y)
+    def _read(self, X: Any, y: Any, run: Run, reset: bool, numeric: bool = False) -> tuple[Data, Any]:
         if is_source(X):
             return self._read_source(X, y, reset, numeric)
+        refuse_missing(y)
         X, y = validated(self, X, y, reset=reset, multi_output=False, y_numeric=numeric)
         names = getattr(self, "feature_names_in_", None)
         return InMemory(X, run.threads, names, check=not self._draws_only(run)), np.asarray(y)
@@ -46,18 +70,30 @@ class LinearModel(SparseWeights, Model):
         solver = solver_of(self.solver)
         return isinstance(solver, Pegasos) and solver.certify is False and not run.one_pass
 
-    def _read_source(self, X: Any, y: Any, reset: bool, numeric: bool) -> tuple[Data, NDArray[Any]]:
-        """Rows that stay where they are: what they are made into, if anything, is the solver's choice."""
-        labels = column_or_1d(y, warn=True)
+    def _read_source(self, X: Any, y: Any, reset: bool, numeric: bool) -> tuple[Data, Any]:
+        """Rows that stay where they are: what they are made into, if anything, is the solver's choice. Labels are an
+        array, or `Encoded`.
+        """
+        labels = getattr(X, "labels", None) if y is None else None
+        if labels is None:
+            refuse_missing(y)
+            labels = column_or_1d(y, warn=True)
         if len(labels) != X.shape[0]:
             raise ValueError(f"y has {len(labels)} labels for {X.shape[0]} rows in {X.place}.")
         self._expect_columns(X, reset)
-        return X, assert_numbers(labels) if numeric else labels
+        if numeric:
+            return X, assert_numbers(labels.labels() if isinstance(labels, Encoded) else labels)
+        return X, labels
 
     def _expect_columns(self, X: Any, reset: bool = False) -> None:
+        names = getattr(X, "names", None)
         if reset:
             self.__dict__.pop("feature_names_in_", None)
             self.n_features_in_ = int(X.shape[1])
+            if names is not None:
+                self.feature_names_in_ = np.array(names, object)
+        elif names is not None and hasattr(self, "feature_names_in_") and list(self.feature_names_in_) != list(names):
+            raise ValueError(f"the columns in {X.place} have other names than those that the model was fitted with.")
         if X.shape[1] != self.n_features_in_:
             raise ValueError(
                 f"the rows in {X.place} have {X.shape[1]} features, but {type(self).__name__} was fitted with "
@@ -68,7 +104,7 @@ class LinearModel(SparseWeights, Model):
         check_is_fitted(self)
         if is_source(X):
             self._expect_columns(X)
-            return np.concatenate([self._scores(block) for _, block in X.blocks()])
+            return self._scores_of_source(X)
         X = validated(self, X, reset=False)
         numbers = np.size(X.data if sp.issparse(X) else X)  # nnz would believe an indptr that nobody has checked yet
         threads = 1 if numbers < _WORTH_THREADS else thread_count(self.n_jobs)  # to count cores takes long
@@ -77,6 +113,19 @@ class LinearModel(SparseWeights, Model):
             return sparse_scores(X, *sparse_models(self.coef_, self.intercept_, self._n_models(), self.n_features_in_))
         scores: Floats = _core.scores(rows, self._weights(), threads)
         return scores
+
+    def _scores_of_source(self, X: Any) -> Floats:
+        every: Floats | None = None
+        named = self.__dict__.pop("feature_names_in_", None)  # compared already; blocks have no names
+        try:
+            for some, block in X.blocks():
+                scores = self._scores(block)
+                every = np.empty((X.shape[0], scores.shape[1])) if every is None else every
+                every[some] = scores
+        finally:
+            if named is not None:
+                self.feature_names_in_ = named
+        return every if every is not None else np.empty((0, self._n_models()[0]))
 
     def _weights(self) -> Floats:
         """Models as rows, the bias as last column."""
@@ -87,16 +136,21 @@ class LinearModel(SparseWeights, Model):
         problem.check_scale()
         solver = self._method(problem, run)
         solver.check(problem, run)
+        at_once = min(run.threads, len(names))
+        run = replace(run, room=room_for(problem, run, at_once))
         zero = Resume(np.zeros(problem.n_weights))
         starts = self._starts(problem, len(names)) if goes_on else [zero] * len(names)
         return self._solve_all(problem, names, solver, run, starts, told)
 
     def _method(self, problem: Problem, run: Run) -> Solver:
-        solver = solver_of(self.solver)
-        if not problem.loss.has_native_twin and isinstance(solver, Auto):
-            return Pegasos()  # the only method for a loss of the user's own
-        if run.one_pass and not isinstance(solver, Pegasos):
-            return Pegasos()  # a dual solver needs rows that come back; one pass is a stochastic gradient's trade
+        solver, named = solver_of(self.solver), isinstance(self.solver, str)
+        # Pegasos is the only method for a loss of the user's own; and a dual solver needs rows that come back, one pass
+        # is a stochastic gradient's trade.
+        own = not problem.loss.has_native_twin and isinstance(solver, Auto)
+        if own or (run.one_pass and not isinstance(solver, Pegasos)):
+            solver, named = Pegasos(), True
+        if named and isinstance(solver, (Auto, Pegasos, SDCA)):  # an object says itself what its order is
+            solver.sampling = getattr(problem.data, "sampling", solver.sampling)
         return solver
 
     def _starts(self, problem: Problem, n_models: int) -> list[Resume]:

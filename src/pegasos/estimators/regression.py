@@ -16,10 +16,10 @@ from ..rules import LossNamed, Number, OneOf
 from ..solvers.base import Fit, Run
 from .base import RULES, Stated
 from .fitted import linear_models
-from .linear_base import LinearModel
+from .linear_base import LinearModel, OwnLabels
 
 
-class PegasosRegressor(RegressorMixin, LinearModel):  # type: ignore[misc]
+class PegasosRegressor(OwnLabels, RegressorMixin, LinearModel):  # type: ignore[misc]
     """Linear support vector regression, with a bound on how far from the optimum it can be.
 
     Minimises ``lam/2 ||w||^2 + mean_i loss(<w, x_i> + b, y_i)``.
@@ -108,15 +108,16 @@ class PegasosRegressor(RegressorMixin, LinearModel):  # type: ignore[misc]
 
     @with_callbacks
     @all_or_nothing
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Train on X and the numbers y.
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_rows, n_features)
-            float32 and float64 arrays in C order and CSR matrices are used as they are, without a copy.
+        X : array-like, sparse matrix or `open_data` of shape (n_rows, n_features)
+            float32 and float64 arrays in C order and CSR matrices are used as they are, without a copy. Rows of a file
+            that `open_data` has opened stay there.
         y : array-like of shape (n_rows,)
-            The numbers to predict.
+            The numbers to predict. None where `open_data` has them.
         sample_weight : array-like of shape (n_rows,) or None, default=None
             Weight of each row, not negative.
 
@@ -128,15 +129,15 @@ class PegasosRegressor(RegressorMixin, LinearModel):  # type: ignore[misc]
 
     @with_callbacks
     @all_or_nothing
-    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Make one pass of Pegasos steps over the given rows, going on from the current weights; `gap_` becomes NaN.
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_rows, n_features)
+        X : array-like, sparse matrix or `open_data` of shape (n_rows, n_features)
             Rows.
         y : array-like of shape (n_rows,)
-            Their numbers.
+            Their numbers; None where `open_data` has them.
         sample_weight : array-like of shape (n_rows,) or None, default=None
             Weight of each row.
 

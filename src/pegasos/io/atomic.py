@@ -67,7 +67,7 @@ def _synced(path: Path, mode: int | None = None) -> Iterator[int]:
 def write_synced(path: Path, pieces: Iterable[Any]) -> None:
     """Write a file that is on the disk when this returns."""
     with _synced(path) as fd:
-        write_all(fd, pieces)
+        _write_all(fd, pieces)
 
 
 def _mode_of(path: Path) -> int | None:

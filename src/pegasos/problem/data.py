@@ -36,6 +36,11 @@ def is_source(X: Any) -> bool:
     return hasattr(X, "blocks") and hasattr(X, "place") and hasattr(X, "shape")
 
 
+def own_labels(X: Any, y: Any) -> Any:
+    """y, or what X has itself where there is none."""
+    return getattr(X, "y", None) if y is None and is_source(X) else y
+
+
 class InMemory:
     """An array or a CSR matrix, checked when it comes in and used as it lies, without a copy."""
 

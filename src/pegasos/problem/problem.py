@@ -18,6 +18,7 @@ from .rows import naming
 from .weights import Weights as Weights
 
 Floats = NDArray[np.float64]
+_PIECE = 1 << 20  # rows
 
 
 @dataclass(frozen=True)
@@ -132,9 +133,25 @@ class Problem:
             return np.array([good_joint_constant(self.loss, self.class_shares())])
         if self.is_regression:
             return np.array([self._labelled().native().best_constant()])
-        n_classes = int(self.labels.max()) + 1
-        each = [1] if n_classes <= 2 else range(n_classes)
-        return np.array([replace(self._labelled(), positive=k).native().best_constant() for k in each])
+        masses = self._class_masses(int(self.labels.max()) + 1)
+        each = [1] if len(masses) <= 2 else range(len(masses))
+        return np.array([self._best_constant(masses[k], masses.sum()) for k in each])
+
+    def _best_constant(self, mass: float, total: float) -> float:
+        """Of a class that weighs so much of the total: all rows of one label are like one."""
+        s = np.array([total - mass, mass])
+        rows, codes = InMemory(np.zeros((2, 1))), np.arange(2, dtype=np.int32)
+        both = replace(self, data=rows, labels=codes, weights=Weights.of(s, 2), positive=1)
+        return float(both.native().best_constant())
+
+    def _class_masses(self, n_classes: int) -> Floats:
+        """What the rows of each class weigh. Without weights some rows at a time: NumPy would copy all labels."""
+        masses: Floats = np.zeros(n_classes)
+        if self.weights.s is not None:
+            return masses + np.bincount(self.labels, weights=self.weights.s, minlength=n_classes)
+        for piece in np.array_split(self.labels, len(self.labels) // _PIECE + 1):
+            masses += np.bincount(piece, minlength=n_classes)
+        return masses
 
     def _labelled(self) -> Problem:
         """The same, or with rows of zeros where rows are not in memory, or not checked: for what depends on the labels
@@ -146,7 +163,7 @@ class Problem:
 
     def class_shares(self) -> Floats:
         """The part of the weight that each class has."""
-        return np.bincount(self.labels, weights=self.weights.s, minlength=self.width) / self.weights.total
+        return self._class_masses(self.width) / self.weights.total
 
     def numbers(self) -> Floats:
         """The labels as losses of one score read them."""

@@ -15,6 +15,7 @@ from ..solvers.base import Fit, Run
 from ..solvers.history import History
 from .problem import Floats, Problem
 
+_PIECE = 1 << 16  # rows
 _FAR = 10  # times the loss of the best constant at zero: numbers far from it, for their spread
 
 
@@ -47,17 +48,26 @@ def check_targets(problem: Problem) -> None:
     """Refuse numbers so large that losses overflow; the zero model has the largest that a fit should ever see."""
     if not problem.loss.has_native_twin:
         return  # its own values are looked at wherever it is called
+    if np.isfinite(_losses_of_zero(problem)):
+        return
     y, s = problem.labels, problem.weights.s
-    with np.errstate(over="ignore", invalid="ignore"):
-        zeros = np.zeros_like(y)
-        each = problem.loss.value(zeros, y)
-        if np.isfinite(each.sum() if s is None else each[s > 0] @ s[s > 0]):
-            return
     row = int(np.argmax(np.abs(y) if s is None else np.where(s > 0, np.abs(y), 0.0)))
     raise ValueError(
         f"y is too large in row {row}: with numbers like {y[row] + problem.centre:.3g} the loss "
         f"{problem.loss} overflows. Scale y down, e.g. with TransformedTargetRegressor and a StandardScaler."
     )
+
+
+def _losses_of_zero(problem: Problem) -> float:
+    """sum_i s_i loss(0, y_i), some rows at a time: there may be more of them than memory has room for."""
+    total = 0.0
+    with np.errstate(over="ignore", invalid="ignore"):
+        for at in range(0, len(problem.labels), _PIECE):
+            y = problem.labels[at : at + _PIECE]
+            each = problem.loss.value(np.zeros_like(y), y)
+            s = None if problem.weights.s is None else problem.weights.s[at : at + _PIECE]
+            total += float(each.sum() if s is None else each[s > 0] @ s[s > 0])
+    return total
 
 
 def warn_far_from_zero(problem: Problem, least: float) -> None:
@@ -67,8 +77,7 @@ def warn_far_from_zero(problem: Problem, least: float) -> None:
     if problem.free_bias or not problem.loss.has_native_twin or not np.isfinite(least):
         return
     constant = float(problem.best_constants()[0])
-    values = problem.loss.value(np.zeros_like(problem.labels), problem.labels)
-    zero = float(np.average(values, weights=problem.weights.s))
+    zero = _losses_of_zero(problem) / problem.weights.total
     if zero <= _FAR * constant or least <= 2 * constant + zero / 10:
         return
     middle = median(problem.labels, problem.weights.s)

@@ -11,6 +11,7 @@ from sklearn.base import is_classifier
 from .. import _core
 from ..estimators.base import Stated, seed_of, thread_count
 from ..estimators.linear_base import LinearModel
+from ..problem.data import own_labels
 from ..problem.problem import Floats, Problem
 from ..progress import all_or_nothing, with_callbacks
 from ..rules import Flag, OneOf, Rule
@@ -56,7 +57,7 @@ class LamSearch(LinearModel):
 
     @with_callbacks
     @all_or_nothing
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, groups: Any = None) -> Self:
         """Choose lam by cross-validation, then train on all of X and y with it.
 
         Parameters
@@ -64,7 +65,7 @@ class LamSearch(LinearModel):
         X : array-like or sparse matrix of shape (n_rows, n_features)
             float32 and float64 arrays in C order and CSR matrices are used as they are; folds do not copy them.
         y : array-like of shape (n_rows,)
-            Class labels, or the numbers of a regression.
+            Class labels, or the numbers of a regression. None where X is `open_data`, which has them.
         sample_weight : array-like of shape (n_rows,) or None, default=None
             Weight of each row, not negative, in fits and in their scores.
         groups : array-like of shape (n_rows,) or None, default=None
@@ -75,6 +76,7 @@ class LamSearch(LinearModel):
         self
         """
         run = self._begin()
+        y = own_labels(X, y)
         lams = values_of(self.lams)
         stated = self._open(X, y, sample_weight, run, _BEFORE_KNOWN if lams is None else float(lams[-1]))
         folds = folds_of(self.cv, X, np.asarray(y).ravel(), groups, is_classifier(self))

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import check_cv
 
+from ..problem.data import is_source
 from ..problem.problem import Floats
 
 Index = NDArray[np.intp]
@@ -29,7 +30,7 @@ class Fold:
 
 def folds_of(cv: Any, X: Any, y: Any, groups: Any, classifier: bool) -> list[Fold]:
     """As scikit-learn reads cv: a number, a splitter, or an iterable of row numbers."""
-    splits = check_cv(cv, y, classifier=classifier).split(X, y, groups)
+    splits = check_cv(cv, y, classifier=classifier).split(y if is_source(X) else X, y, groups)
     folds = [Fold(_numbers(train, len(y)), _numbers(held_out, len(y))) for train, held_out in splits]
     if not folds:
         raise ValueError("cv yields no fold.")
