@@ -79,7 +79,7 @@ def _batches(
 
 def _split(table: Any, target: str | int | None, dtype: np.dtype[Any], name: str) -> tuple[Any, Any, list[str]]:
     names = [str(each) for each in table.column_names]
-    twice = next((each for i, each in enumerate(names) if named and each in names[:i]), None)
+    twice = next((each for i, each in enumerate(names) if each in names[:i]), None)
     if twice is not None:
         raise ValueError(f"{name}: more than one column is called {twice!r}. Give each a name of its own.")
     wanted = None if target is None else find_column(target, names, len(names), name)
