@@ -12,7 +12,9 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "KernelPegasosClassifier": "estimators.kernel",
+    "KernelPegasosClassifierCV": "select.kernel",
     "KernelPegasosRegressor": "estimators.kernel_regression",
+    "KernelPegasosRegressorCV": "select.kernel",
     "PegasosClassifier": "estimators.linear",
     "PegasosRegressor": "estimators.regression",
     "HistoryDisplay": "select.displays",
@@ -41,7 +43,9 @@ __all__ = [
     "Auto",
     "HistoryDisplay",
     "KernelPegasosClassifier",
+    "KernelPegasosClassifierCV",
     "KernelPegasosRegressor",
+    "KernelPegasosRegressorCV",
     "LamPathDisplay",
     "Loss",
     "Pegasos",
@@ -79,6 +83,7 @@ if TYPE_CHECKING:
     from .kernel_solvers.lasvm import LASVM
     from .losses.own import Loss
     from .select.displays import HistoryDisplay, LamPathDisplay
+    from .select.kernel import KernelPegasosClassifierCV, KernelPegasosRegressorCV
     from .select.linear import PegasosClassifierCV, PegasosRegressorCV
     from .select.path import lam_path
     from .solvers import SDCA, Auto, Pegasos

@@ -62,6 +62,8 @@ class ActiveSet {
     std::copy(b_.score.begin(), b_.score.end(), score.begin());
     for (int64_t i = 0; i < K_.n; ++i) {
       const auto k = size_t(i);
+      a[k] = b_.a[k];
+      if (b_.p[k] == 0) continue;
       const double q = std::max(b_.p[k] * t_.typical, 1e-300);
       a[k] = loss_.ascend(b_.a[k], b_.score[k], b_.y[k], q);
       if (loss_.softness(a[k], b_.y[k], q) > 0) {

@@ -3,7 +3,9 @@
 //   score_i = base_i + sum_j p_j (K_ij + offset) a_j,   p_j = s_j / (lam S)
 //
 // base holds what the rows outside the block contribute, which stands still. The constant `offset` is the bias feature:
-// 1 where the bias is penalised like a weight. Scores and dual variables are float64 whatever K is.
+// 1 where the bias is penalised like a weight. Scores and dual variables are float64 whatever K is. A row of p = 0 has
+// no part in the problem, and its dual variable stays where it is; its score is kept up to date like any other: folds
+// are blocks over the same rows, and those they hold out are scored on the way.
 #pragma once
 
 #include <algorithm>
@@ -120,6 +122,7 @@ Swept sweep(const KernelBlock<T>& K, const L& loss, const BlockState& b, const S
       for (size_t k = begin; k < std::min(begin + group, order.size()); ++k) {
         const int64_t row = order[k];
         const auto i = size_t(row);
+        if (b.p[i] == 0) continue;
         double score = b.score[i];
         for (const auto& [other, step] : changes) score += step * K.at(other, row);
         // A row without length has no curvature: the step to its bound must still be a number.
@@ -148,8 +151,8 @@ template <Loss L>
 void respond(const L& loss, const BlockState& b, std::span<const double> curvature, std::span<double> answer,
              std::span<double> softness) {
   for (size_t i = 0; i < answer.size(); ++i) {
-    answer[i] = loss.ascend(b.a[i], b.score[i], b.y[i], curvature[i]);
-    softness[i] = loss.softness(answer[i], b.y[i], curvature[i]);
+    answer[i] = b.p[i] > 0 ? loss.ascend(b.a[i], b.score[i], b.y[i], curvature[i]) : b.a[i];
+    softness[i] = b.p[i] > 0 ? loss.softness(answer[i], b.y[i], curvature[i]) : 0.0;
   }
 }
 

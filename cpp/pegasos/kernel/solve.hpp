@@ -221,6 +221,7 @@ class BlockSolver {
     double left = 0;
     moving_ = 0;
     for (size_t i = 0; i < b_.a.size(); ++i) {
+      if (b_.p[i] == 0) continue;
       const double q = std::max(b_.p[i] * o_.terms.typical, 1e-300);
       const double answer = loss_.ascend(b_.a[i], b_.score[i], b_.y[i], q);
       if (!(loss_.softness(answer, b_.y[i], q) > 0)) {
@@ -245,7 +246,7 @@ class BlockSolver {
     step.run(std::min(o_.budget - done_.work, 4 * newton_cost()), watch_);
     std::vector<double> a(b_.a.size()), rest(a.size()), due(a.size());
     for (size_t i = 0; i < a.size(); ++i) {
-      a[i] = loss_.feasible(step.x[i] / b_.p[i], b_.y[i]);
+      a[i] = b_.p[i] > 0 ? loss_.feasible(step.x[i] / b_.p[i], b_.y[i]) : b_.a[i];
       rest[i] = b_.p[i] * a[i] - step.x[i];
     }
     step.times(rest, due);

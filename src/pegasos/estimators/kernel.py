@@ -14,9 +14,10 @@ from ..losses.costs import loss_of_classes
 from ..problem.labels import check_classes, encode
 from ..problem.problem import Floats, Problem, Weights
 from ..problem.weights import row_weights
-from ..progress import Told, all_or_nothing, with_callbacks
+from ..progress import all_or_nothing, with_callbacks
 from ..rules import OneOf
-from .kernel_base import KERNEL_RULES, KernelModel
+from ..solvers.base import Run
+from .kernel_base import KERNEL_RULES, KernelModel, KernelStated
 from .pairs import class_scores, pairs_of, votes
 from .scores import Answers
 
@@ -181,8 +182,14 @@ class KernelPegasosClassifier(Answers, KernelModel):
         -------
         self : KernelPegasosClassifier
         """
-        run, goes_on = self._begin(), self._goes_on()
-        given = X, y, sample_weight
+        run = self._begin()
+        stated = self._open(X, y, sample_weight, run, float(self.lam))
+        self._finish(stated, self._solve_kernel(stated, run), run)
+        return self
+
+    def _open(self, X: Any, y: Any, sample_weight: Any, run: Run, lam: float) -> KernelStated:
+        """The problem of a fit."""
+        given, goes_on = (X, y, sample_weight), self._goes_on()
         X, data, labels = self._read_rows(X, y, reset=not goes_on)
         classes, codes = encode(labels)
         if goes_on and not np.array_equal(classes, self.classes_):
@@ -190,19 +197,19 @@ class KernelPegasosClassifier(Answers, KernelModel):
                 f"warm_start goes on with the classes {self.classes_.tolist()!r}, but y has {classes.tolist()!r}. Set "
                 "warm_start=False to start anew."
             )
-        weights = Weights.of(row_weights(sample_weight, self.class_weight, classes, codes), len(codes))
+
+        def weights_of(sample_weight: Any) -> Weights:
+            return Weights.of(row_weights(sample_weight, self.class_weight, classes, codes), len(codes))
+
+        weights = weights_of(sample_weight)
         check_classes(classes, codes, weights.listed)
-        plain = Problem(data, codes, weights, float(self.lam), loss_of_classes(self, classes), self.bias)
+        plain = Problem(data, codes, weights, lam, loss_of_classes(self, classes), self.bias)
         in_pairs = len(classes) if self.multi_class == "ovo" and len(classes) > 2 else 0
         problem = self._with_kernel(plain, X, in_pairs)
         named = np.array([f"{classes[i]} vs {classes[k]}" for i, k in pairs_of(in_pairs)]) if in_pairs else classes
         names = [str(label) for label in named] if len(classes) > 2 else [""]
         facts = {"classes_": classes, "_loss_of_fit": self.loss, "_in_pairs": bool(in_pairs)}
-        told = Told(*given, lambda weights: self._kept(X, problem, weights) | facts)
-        fits = self._solve_kernel(problem, names, run, told)
-        self._take(facts)
-        self._keep(X, problem, fits, named, run)
-        return self
+        return self._stated(X, problem, given, (names, named, facts), weights_of)
 
     def _n_models(self) -> tuple[int, ...]:
         return (len(pairs_of(len(self.classes_))),) if self._in_pairs else super()._n_models()

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
+from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from .. import kernels
 from ..caller import user_level
@@ -23,33 +22,39 @@ from ..kernel_solvers.pairs import PairSolver
 from ..kernel_solvers.pegasos import KernelPegasos, refusals
 from ..kernel_solvers.problem import KernelProblem
 from ..kernel_solvers.sdca import KernelSDCA
-from ..kernel_solvers.tiles import Look, each_piece
 from ..problem.columns import FEW, owned, used_columns
 from ..problem.data import Data, InMemory
 from ..problem.labels import refuse_missing
-from ..problem.problem import Floats, Problem
-from ..problem.rows import make_rows, validated
+from ..problem.problem import Floats, Problem, Weights
+from ..problem.rows import validated
 from ..problem.targets import assert_numbers
 from ..progress import Told
 from ..rules import Number, OneOf, Rule
 from ..solvers import SDCA, Auto, Pegasos, solver_of
 from ..solvers.base import Fit, Resume, Run, Solver
 from ..solvers.many import Job, ReportOf
-from .base import RULES, Model, thread_count
-from .fitted import support_numbers, support_objects, support_rows
-from .pairs import pairs_of
+from .base import RULES, Stated, thread_count
+from .kernel_scores import KernelScores, parts_of, tidy
 
 _EXACT = 2000  # up to so many rows kernel values are always float64
-_UNSEEN = 1e-4  # error of a prediction, relative to the labels, that is none
 
 KERNEL_RULES: dict[str, Rule] = {
     **RULES,
     "bias": OneOf(("none", "regularized", "free")),
     "cache_mb": Number(1.0),
 }
+KERNEL_PARAMETERS = ("kernel", "gamma", "degree", "coef0", "kernel_params")
 
 
-class KernelModel(Model):
+@dataclass(frozen=True)
+class KernelStated(Stated):
+    """A problem with its kernel matrix."""
+
+    problem: KernelProblem
+    X: Any = field(kw_only=True)  # the rows as kernels read them
+
+
+class KernelModel(KernelScores):
     """Base of the kernel estimators. w is a sum over rows: what a linear model keeps per feature is per row here."""
 
     support_: NDArray[np.intp]
@@ -80,7 +85,7 @@ class KernelModel(Model):
         # A kernel matrix is looked at once, and not as rows of features: that would take longer than many a fit.
         sound = self.kernel == "precomputed" and is_sound(X)
         data = InMemory(np.zeros((len(X), 0)) if sound else X, names=getattr(self, "feature_names_in_", None))
-        return _tidy(X), data, np.asarray(y)
+        return tidy(X), data, np.asarray(y)
 
     def _read_objects(self, X: Any, y: Any, numeric: bool) -> tuple[Any, Data, NDArray[Any]]:
         """Rows of which only the kernel function knows what they are; native code sees as many, without numbers."""
@@ -92,10 +97,13 @@ class KernelModel(Model):
             self.__dict__.pop(name, None)
         return things, InMemory(np.zeros(things.shape)), labels
 
-    def _with_kernel(self, problem: Problem, X: Any, in_pairs: int = 0) -> KernelProblem:
-        """The problem with its kernel matrix."""
-        said = kernels.Parameters(self.gamma, self.degree, self.coef0, self.kernel_params)
-        kernel = kernels.make(self.kernel, said, X, problem.weights.s)
+    def _with_kernel(
+        self, problem: Problem, X: Any, in_pairs: int = 0, other: Mapping[str, Any] | None = None
+    ) -> KernelProblem:
+        """The problem with its kernel matrix. other: parameters of the kernel in place of those of the model."""
+        set_to = {name: getattr(self, name) for name in KERNEL_PARAMETERS} | dict(other or {})
+        name = set_to.pop("kernel")
+        kernel = kernels.make(name, kernels.Parameters(**set_to), X, problem.weights.s)
         sound = kernel.name == "precomputed" and not problem.rows.shape[1]  # as `_read_rows` has found
         if kernel.name == "precomputed" and not sound:
             refuse_asymmetry(X)
@@ -119,7 +127,7 @@ class KernelModel(Model):
                     f"the largest kernel value of a row with itself, {np.max(matrix.diagonal):.3g}, divided by lam = "
                     f"{problem.lam:g} is not finite. Scale the features down, e.g. with StandardScaler, or raise lam."
                 )
-        fields = {name: getattr(problem, name) for name in problem.__dataclass_fields__}
+        fields = {name: getattr(problem, name) for name in Problem.__dataclass_fields__}
         return KernelProblem(**fields, matrix=matrix, in_pairs=in_pairs)
 
     def _solve_jobs(self, jobs: list[Job], solver: Solver, run: Run, seed: int, report_of: ReportOf) -> list[Fit]:
@@ -127,15 +135,30 @@ class KernelModel(Model):
             return solver.solve_all(jobs, run, seed, report_of)
         return super()._solve_jobs(jobs, solver, run, seed, report_of)
 
-    def _solve_kernel(self, problem: KernelProblem, names: list[str], run: Run, told: Told) -> list[Fit]:
+    def _stated(
+        self,
+        X: Any,
+        problem: KernelProblem,
+        given: tuple[Any, Any, Any],
+        named: tuple[list[str], NDArray[Any], dict[str, Any]],
+        weights_of: Callable[[Any], Weights],
+    ) -> KernelStated:
+        """named: the problems, as they are called in messages and in `history_`, and what is known of their labels."""
+        told = Told(*given, lambda weights: self._kept(X, problem, weights) | named[2])
+        return KernelStated(problem, *named, told, weights_of, X=X)
+
+    def _solve_kernel(self, stated: KernelStated, run: Run) -> list[Fit]:
         """One fit, or one for each named class against the rest, or each named pair; they share kernel values."""
-        solver = self._method(problem, run, len(names))
-        if problem.in_pairs:
-            solver = PairSolver(solver, problem)
+        problem, names, told = stated.problem, stated.names, stated.told
+        solver = self._paired(self._method(problem, run, len(names)), problem)
         starts = self._starts(problem, len(names))
         # Threads are ours, each with a product of its own: those inside of BLAS wait for each other at every turn.
         with single_blas():
             return self._solve_all(problem, names, solver, replace(run, threads=1), starts, told)
+
+    def _paired(self, solver: Any, problem: KernelProblem) -> Any:
+        """The solver of one problem, or of pairs of classes."""
+        return PairSolver(solver, problem) if problem.in_pairs else solver
 
     def _method(self, problem: KernelProblem, run: Run, n_models: int) -> Any:
         given = solver_of(self.solver)
@@ -169,11 +192,12 @@ class KernelModel(Model):
         steps = np.broadcast_to(self.n_steps_, n_models)
         return [left.at(zero, int(t), problem.n_duals) for t, left in zip(steps, resumes, strict=True)]
 
-    def _keep(self, X: Any, problem: KernelProblem, fits: list[Fit], names: NDArray[Any], run: Run) -> None:
+    def _finish(self, stated: KernelStated, fits: list[Fit], run: Run) -> None:
         """Set the fitted attributes; what interrupted the fit is raised at the end."""
-        self._take(self._kept(X, problem, [fit.w for fit in fits]))
+        problem = stated.problem
+        self._take(stated.facts | self._kept(stated.X, problem, [fit.w for fit in fits]))
         self.n_kernel_evaluations_ = problem.matrix.evaluations
-        self._record(problem, fits, names, run)
+        self._record(problem, fits, stated.labels, run)
 
     def _kept(self, X: Any, problem: KernelProblem, weights: list[Floats]) -> dict[str, Any]:
         """What is needed to predict with these weights, one for each row and the bias last."""
@@ -219,66 +243,3 @@ class KernelModel(Model):
                 ConvergenceWarning,
                 stacklevel=user_level(),
             )
-
-    def _scores(self, X: Any) -> Floats:
-        check_is_fitted(self)
-        kernel, objects = self._fitted_kernel, not hasattr(self, "n_features_in_")
-        if objects:
-            X = kernels.Objects(kernels.as_things(X))
-        else:
-            X = owned(validated(self, X, reset=False))
-            names = getattr(self, "feature_names_in_", None)
-            make_rows(X, training=False, names=names)  # refuses what is not a finite number
-        looked_up = kernel.name == "precomputed"  # values as they are, only the sums are ours
-        vectors, numbers = support_objects(self) if objects else support_rows(self, 0 if looked_up else X.shape[1])
-        factors, intercept = support_numbers(self, len(numbers))
-        X = _tidy(X)
-        if not looked_up:
-            X, vectors = kernel.placed(X), kernel.placed(vectors)
-        if kernel.skips_zeros and X.shape[1] > FEW:
-            kernel.prepare(X)  # what it refuses, it names by the columns of the user
-            X, vectors = used_columns(X, vectors)
-        if not looked_up:
-            X = X.astype(self._accurate(X, vectors, factors), copy=False)
-        rows = kernel.prepare(X)
-        support = kernel.support(vectors.astype(X.dtype, copy=False), numbers)
-        factors = factors.T.astype(np.float64 if looked_up else X.dtype)
-        out = np.tile(intercept, (X.shape[0], 1))
-
-        def piece(lines: slice, look: Look) -> None:
-            some, mine = rows.take(lines), out[lines]
-            for index, scores in self._parts:
-                look()
-                mine[:, scores] += kernel.block(some, support.take(index)) @ factors[index][:, scores]
-
-        with single_blas():
-            each_piece(X.shape[0], 512, thread_count(self.n_jobs), piece, lambda: None)
-        return out
-
-    def _accurate(self, X: Any, vectors: Any, factors: Floats) -> Any:
-        """float32 for rows in float32, if that does not show in the scores."""
-        if X.dtype != np.float32 or not factors.shape[1]:
-            return np.float64
-        error = max(self._fitted_kernel.coarseness(rows) for rows in (X, vectors))
-        spread = float(np.sqrt(np.square(factors).sum(axis=1).max()))
-        return np.float32 if error * spread <= _UNSEEN * self._score_scale else np.float64
-
-
-def parts_of(n_support: int, codes: NDArray[Any] | None, n_classes: int) -> list[tuple[NDArray[np.intp], Any]]:
-    """Support vectors that are multiplied at once, and which scores they are part of. codes: the class of each, where
-    every pair of classes has a score: a class has no part in pairs of others.
-    """
-    if codes is None:
-        groups: list[tuple[Any, Any]] = [(np.arange(n_support), slice(None))]
-    else:
-        pairs, each = np.array(pairs_of(n_classes)), range(n_classes)
-        groups = [(np.flatnonzero(codes == k), np.flatnonzero((pairs == k).any(axis=1))) for k in each]
-    return [(rows[i : i + 1024], scores) for rows, scores in groups for i in range(0, len(rows), 1024)]
-
-
-def _tidy(X: Any) -> Any:
-    """Sparse rows with every column once, in order; others as they are."""
-    if sp.issparse(X) and not X.has_canonical_format:
-        X = X.copy()
-        X.sum_duplicates()
-    return X

@@ -13,9 +13,10 @@ from .. import losses, words
 from ..problem.problem import Problem, Weights
 from ..problem.targets import warn_far_from_zero
 from ..problem.weights import row_weights
-from ..progress import Told, all_or_nothing, with_callbacks
+from ..progress import all_or_nothing, with_callbacks
 from ..rules import Number, OneOf
-from .kernel_base import KERNEL_RULES, KernelModel
+from ..solvers.base import Fit, Run
+from .kernel_base import KERNEL_RULES, KernelModel, KernelStated
 
 
 class KernelPegasosRegressor(RegressorMixin, KernelModel):  # type: ignore[misc]  # no type hints there
@@ -122,17 +123,26 @@ class KernelPegasosRegressor(RegressorMixin, KernelModel):  # type: ignore[misc]
         self : KernelPegasosRegressor
         """
         run = self._begin()
+        stated = self._open(X, y, sample_weight, run, float(self.lam))
+        self._finish(stated, self._solve_kernel(stated, run), run)
+        return self
+
+    def _open(self, X: Any, y: Any, sample_weight: Any, run: Run, lam: float) -> KernelStated:
+        """The problem of a fit."""
         given = X, y, sample_weight
         X, data, y = self._read_rows(X, y, reset=not self._goes_on(), numeric=True)
         numbers = np.require(y, dtype=np.float64, requirements=["C", "A"])
-        weights = Weights.of(row_weights(sample_weight, None, None, len(numbers)), len(numbers))
+
+        def weights_of(sample_weight: Any) -> Weights:
+            return Weights.of(row_weights(sample_weight, None, None, len(numbers)), len(numbers))
+
         loss = losses.bound_loss(self.loss, epsilon=float(self.epsilon))
-        plain = Problem(data, numbers, weights, float(self.lam), loss, self.bias)
-        problem = self._with_kernel(plain, X)
-        told = Told(*given, lambda weights: self._kept(X, problem, weights))
-        self._keep(X, problem, self._solve_kernel(problem, [""], run, told), np.empty(0), run)
-        warn_far_from_zero(problem, self.dual_objective_)
-        return self
+        plain = Problem(data, numbers, weights_of(sample_weight), lam, loss, self.bias)
+        return self._stated(X, self._with_kernel(plain, X), given, ([""], np.empty(0), {}), weights_of)
+
+    def _finish(self, stated: KernelStated, fits: list[Fit], run: Run) -> None:
+        super()._finish(stated, fits, run)
+        warn_far_from_zero(stated.problem, self.dual_objective_)
 
     def predict(self, X: Any) -> NDArray[np.float64]:
         """Scores of each row.

@@ -24,8 +24,7 @@ class KernelAscent:
     def fit(self) -> Fit:
         journal, start = self.journal, self.start
         try:
-            if start.dual is not None:
-                self.point = Point.of(self.problem, start.dual)
+            self._begin()
             self._run()
             self._error = self._sampled()
             if journal.converged and not journal.bears(self._error):
@@ -44,6 +43,11 @@ class KernelAscent:
             self._or_zero()
         resume = Resume(start.w, self.steps, self.point.a, self.problem.lam) if self.run.remember else None
         return journal.fit((self.steps, self.visits / self.problem.m), resume, self.point)
+
+    def _begin(self) -> None:
+        """Where it starts."""
+        if self.start.dual is not None:
+            self.point = Point.of(self.problem, self.start.dual)
 
     @property
     def steps(self) -> int:

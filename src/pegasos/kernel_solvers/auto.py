@@ -18,8 +18,8 @@ from .problem import KernelProblem, Point
 from .whole import Whole
 from .working_set import WorkingSet
 
-_SAMPLE = 1000  # rows of the first guess at least
-_GUESS, _ROUNDS = 1e-3, 3  # how exactly the guess is solved; after so many rounds it is good enough as it is
+SAMPLE = 1000  # rows of the first guess at least
+GUESS, ROUNDS = 1e-3, 3  # how exactly the guess is solved; after so many rounds it is good enough as it is
 _NEAR = 0.1  # of the margin: a row so near to where it would matter belongs to the working set
 _WHOLE = 4000  # problems up to this size are one working set
 _GREEDY_WHOLE = (
@@ -70,7 +70,7 @@ class AutoFit(KernelAscent):
         if not self.run.max_epochs:  # what is the start worth?
             self._note()
             return
-        if problem.m <= min(self._whole(problem), problem.matrix.largest_whole):
+        if is_whole(problem, self._given.shared):
             if not self._run_rare():
                 self._run_whole(Whole(self.point, journal, seed))
             return
@@ -80,7 +80,8 @@ class AutoFit(KernelAscent):
         while not self._note() and not self.is_spent:
             rounds += 1
             target = max(0.05 * self.point.disagreement(), 0.2 * journal.tol)
-            chosen = self._choose(problem, rng)
+            weight = disagreeing(self.point)[problem.existing]
+            chosen = problem.existing[worst_and_others(weight, problem.matrix.largest_block, rng)]
             if not self._solve_block(WorkingSet(self.point, chosen, journal, seed + 1000 * rounds), target):
                 return
 
@@ -132,12 +133,6 @@ class AutoFit(KernelAscent):
         fall = np.where(a > np.minimum(y, 0.0), -slope, -np.inf)
         ends = [np.argpartition(-each, size // 2)[: size // 2] for each in (rise, fall)]
         return rows[np.union1d(*(end[np.isfinite(each[end])] for end, each in zip(ends, (rise, fall), strict=True)))]
-
-    def _whole(self, problem: KernelProblem) -> int:
-        """So many rows may be one block."""
-        if not problem.is_piecewise_linear:
-            return _WHOLE
-        return _SHARED_WHOLE if self._given.shared else _GREEDY_WHOLE
 
     def _run_whole(self, whole: Whole) -> None:
         """Everything is in one block: native code takes it to tol, or as far as it goes."""
@@ -194,19 +189,17 @@ class AutoFit(KernelAscent):
         They have to be: the sum of what every row would answer to a nearly right score is far from a nearly right w.
         """
         rng = np.random.default_rng(seed)
-        size = min(problem.matrix.largest_block, max(_SAMPLE, problem.m // 4))
+        size = min(problem.matrix.largest_block, max(SAMPLE, problem.m // 4))
         some = np.sort(rng.choice(problem.existing, size, replace=False))
         sample = replace(problem, scale=1.0 / float(problem.lam * problem.p[some].sum()))
         block = WorkingSet(Point(sample, self.point.a, self.point.g), some, journal, seed)
-        block.solve(_GUESS * problem.at_zero, _ROUNDS, second_order=False)
+        block.solve(GUESS * problem.at_zero, ROUNDS, second_order=False)
         self.visits += block.visits
         moved = np.flatnonzero(block.a)
         scores = block.b + problem.matrix.times(block.chosen[moved], (block.p * block.a)[moved])[:, 0]
         scores += problem.offset * float(block.p @ block.a)
-        # Rows that pull, pull with all their strength? Otherwise what they answer says little about it.
-        possible = float(np.abs(block.labelled.answers(block.score, _NEAR))[moved].sum())
-        strong = float(np.abs(block.a).sum()) > 0.5 * possible
-        doubtful = self._doubtful(problem, scores, strong)
+        strong = pulls_fully(block)
+        doubtful = doubtful_rows(problem, scores, strong, problem.matrix.largest_block)
         a = problem.labelled.answers(scores, 0.0)
         sure = np.setdiff1d(np.flatnonzero(problem.p * a), doubtful) if strong else doubtful[:0]
         answers = a[doubtful]
@@ -217,42 +210,60 @@ class AutoFit(KernelAscent):
         point = Point(problem, a, np.zeros(len(a)), block.b)
         point.g[doubtful] = problem.matrix.cross(doubtful, moved, (problem.p * a)[moved])
         block = WorkingSet(point, doubtful, journal, seed + 1)
-        block.solve(_GUESS * problem.at_zero, _ROUNDS, second_order=False)
+        block.solve(GUESS * problem.at_zero, ROUNDS, second_order=False)
         self.visits += block.visits
         a[block.chosen] = block.reached()
         self.point = Point.of(problem, a)
 
-    def _doubtful(self, problem: KernelProblem, scores: Floats, strong: bool) -> Index:
-        """As many rows as a block takes, most of them rows that pull: a row left out that should have pulled is found
-        later, while one that pulls by mistake drags w along.
 
-        Those whose answer changes with the least error of their score come first; those that pull, come last if they do
-        not pull with all their strength: then the ones with the largest loss matter most.
-        """
-        rows, size = problem.existing, problem.matrix.largest_block
-        answers = problem.labelled.answers
-        nearest = np.full(len(scores), np.inf)  # the error of the score that would change the answer
-        for error in np.geomspace(10.0, 0.01, 31):
-            nearest[answers(scores - error, 0.0) != answers(scores + error, 0.0)] = error
-        order = rows[np.argsort(nearest[rows], kind="stable")]
-        pulls = answers(scores, 0.0)[order] != 0
-        pulling = order[pulls][:: 1 if strong else -1][: size - size // 8]
-        others = order[~pulls & (nearest[order] < 0.5)][: size - len(pulling)]
-        return np.sort(np.concatenate([pulling, others]))
+def is_whole(problem: KernelProblem, shared: bool) -> bool:
+    """Whether all rows may be one block. shared: several problems have the matrix together."""
+    most = _WHOLE
+    if problem.is_piecewise_linear:
+        most = _SHARED_WHOLE if shared else _GREEDY_WHOLE
+    return len(problem.existing) <= min(most, problem.matrix.largest_whole)
 
-    def _choose(self, problem: KernelProblem, rng: np.random.Generator) -> Index:
-        """Rows that disagree with their score, or would after a small change of it: violators, free rows, neighbours.
 
-        Where these are too many, the worst and a sample of the others. The worst alone are one-sided: without the rows
-        that hold against them, w would swing from one side to the other.
-        """
-        rows, size = problem.existing, problem.matrix.largest_block
-        a, score = self.point.a, self.point.scores
-        weight = problem.labelled.gaps(a, score + _NEAR) + problem.labelled.gaps(a, score - _NEAR)
-        weight = (problem.p * weight)[rows]
-        some = np.flatnonzero(weight > 0)
-        if len(some) > size:
-            some = some[np.argsort(-weight[some], kind="stable")]
-            rest = rng.choice(some[size // 2 :], size - size // 2, replace=False)
-            some = np.concatenate([some[: size // 2], rest])
-        return rows[np.sort(some)]
+def pulls_fully(block: WorkingSet) -> bool:
+    """Whether rows that pull, pull with all their strength. Otherwise what they answer says little about it."""
+    possible = float(np.abs(block.labelled.answers(block.score, _NEAR))[block.a != 0].sum())
+    return float(np.abs(block.a).sum()) > 0.5 * possible
+
+
+def doubtful_rows(problem: KernelProblem, scores: Floats, strong: bool, size: int) -> Index:
+    """As many rows as a block takes, most of them rows that pull: a row left out that should have pulled is found
+    later, while one that pulls by mistake drags w along.
+
+    Those whose answer changes with the least error of their score come first; those that pull, come last if they do
+    not pull with all their strength: then the ones with the largest loss matter most.
+    """
+    rows, answers = problem.existing, problem.labelled.answers
+    nearest = np.full(len(scores), np.inf)  # the error of the score that would change the answer
+    for error in np.geomspace(10.0, 0.01, 31):
+        nearest[answers(scores - error, 0.0) != answers(scores + error, 0.0)] = error
+    order = rows[np.argsort(nearest[rows], kind="stable")]
+    pulls = answers(scores, 0.0)[order] != 0
+    pulling = order[pulls][:: 1 if strong else -1][: size - size // 8]
+    others = order[~pulls & (nearest[order] < 0.5)][: size - len(pulling)]
+    return np.sort(np.concatenate([pulling, others]))
+
+
+def disagreeing(point: Point) -> Floats:
+    """Of every row: how far it is from agreeing with its score, or would be after a small change of it. Violators, free
+    rows and their neighbours have some of it, all others none.
+    """
+    problem, a, score = point.problem, point.a, point.scores
+    weight = problem.labelled.gaps(a, score + _NEAR) + problem.labelled.gaps(a, score - _NEAR)
+    return problem.p * weight
+
+
+def worst_and_others(weight: Floats, size: int, rng: np.random.Generator) -> Index:
+    """Which have a weight; where these are too many, the worst and a sample of the others. The worst alone are
+    one-sided: without the rows that hold against them, w would swing from one side to the other.
+    """
+    some = np.flatnonzero(weight > 0)
+    if len(some) > size:
+        some = some[np.argsort(-weight[some], kind="stable")]
+        rest = rng.choice(some[size // 2 :], size - size // 2, replace=False)
+        some = np.concatenate([some[: size // 2], rest])
+    return np.sort(some)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import copy
-from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -16,18 +15,9 @@ from .cache import Index, RowCache
 from .curvature import refuse_negative_curvature
 from .layout import COLUMNS, LINES, SUMMED, summed
 from .tiles import Look, each_piece
-from .values import OwnValues, Values
+from .values import OwnValues, Source, Values
 
 _GROUPS = 4  # of lines for which the rows in the columns are fetched once
-
-
-@dataclass
-class Source:
-    """What all views of a kernel matrix have in common, apart from values."""
-
-    X: Any  # the rows as they were given
-    evaluations: int = 0
-    fine: Values | None = None  # in float64, once a view has needed them
 
 
 def no_poll() -> None:
@@ -72,6 +62,12 @@ class KernelMatrix:
         view = copy(self)
         view._values = self._source.fine
         return view
+
+    def release(self) -> None:
+        """Forget all values: nobody looks at them any more."""
+        for values in (self._values, self._source.fine):
+            if values is not None:
+                values.release()
 
     def _fine_values(self) -> Values:
         return OwnValues(self.kernel, self._source.X, np.float64, self.n_bytes)
@@ -124,6 +120,11 @@ class KernelMatrix:
     @property
     def largest_whole(self) -> int:
         return self._values.largest_whole
+
+    @property
+    def here(self) -> Index:
+        """The rows of the last square."""
+        return self._values.here
 
     @property
     def lies_there(self) -> bool:
@@ -253,8 +254,8 @@ class KernelMatrix:
         return out
 
     def cross(self, left: Index, right: Index, factors: Floats) -> Floats:
-        """K[left, right] @ factors; nothing is kept."""
-        out, each = np.zeros(len(left)), factors.astype(self.dtype)
+        """K[left, right] @ factors, one or several columns of them; nothing is kept."""
+        out, each = np.zeros((len(left), *factors.shape[1:])), factors.astype(self.dtype)
 
         def add(lines: slice, columns: slice, values: NDArray[Any]) -> None:
             out[columns] += summed(values, each[lines])

@@ -23,9 +23,9 @@ from ..solvers.base import Fit, Now, Report, Resume, Run
 from ..solvers.many import Job, ReportOf, solve_many
 from .auto import RARE_FROM, RESERVE, KernelAuto
 from .cache import Index
-from .matrix import KernelMatrix, Source, no_poll
+from .matrix import KernelMatrix, no_poll
 from .problem import KernelProblem
-from .values import Values
+from .values import Source, Values
 from .whole import CALLS, MILLISECOND
 from .working_set import SLICE
 

@@ -123,21 +123,33 @@ class Point:
 
     def moved(self, chosen: Index, change: Floats, b: float | None = None) -> Point:
         """The point after some dual variables have changed by so much."""
-        a, g, stirred, step = self.a.copy(), self.g, self._stirred.copy(), self.problem.p[chosen] * change
+        step = self.problem.p[chosen] * change
+        product = self.problem.matrix.times(chosen, step)[:, 0] if len(chosen) else np.zeros(0)
+        return self.shifted(chosen, change, product, b)
+
+    def shifted(self, chosen: Index, change: Floats, product: Floats, b: float | None = None) -> Point:
+        """The same where the change of g is known."""
+        a, stirred, step = self.a.copy(), self.sizes.copy(), self.problem.p[chosen] * change
         a[chosen] += change
         stirred[chosen] += np.abs(step)
-        if len(chosen):
-            g = g + self.problem.matrix.times(chosen, step)[:, 0]
+        g = self.g + product if len(chosen) else self.g
         terms = max(self.terms, len(chosen)) + 2
         return replace(self, a=a, g=g, b=self.b if b is None else b, stirred=stirred, terms=terms, summed=None)
 
+    def scaled(self, problem: KernelProblem, part: float) -> Point:
+        """A part of the dual variables as a point of a problem that differs in lam."""
+        c = part * self.problem.lam / problem.lam
+        a, g, stirred = part * self.a, c * self.g, c * self.sizes
+        return replace(self, problem=problem, a=a, g=g, stirred=stirred, terms=self.terms + 1, summed=None)
+
     @property
-    def _stirred(self) -> Floats:
+    def sizes(self) -> Floats:
+        """Of all changes of p a that g is the sum of."""
         return np.abs(self.problem.p * self.a) if self.stirred is None else self.stirred
 
     def settled(self) -> Point:
         """The same with scores summed up anew, if they are the sum of so many changes that their rounding shows."""
-        if self._stirred.sum() > 4 * float(np.abs(self.problem.p * self.a).sum()) and not self.problem.matrix.is_coarse:
+        if self.sizes.sum() > 4 * float(np.abs(self.problem.p * self.a).sum()) and not self.problem.matrix.is_coarse:
             return self.of(self.problem, self.a, self.b)
         return self
 
@@ -164,9 +176,13 @@ class Point:
         feasible = point if dual is None else dual
         if dual is not None:
             below = rounding(dual)[1]
-        bound = -float(s @ problem.labelled.conjugates(feasible.a)) - feasible._square() / 2
+        bound = feasible.bound(s)
         found = Certificate(objective, bound if problem.matrix.psd else np.nan, feasible.disagreement(), above, below)
         return point, found
+
+    def bound(self, s: Floats) -> float:
+        """The dual value. s: p lam."""
+        return -float(s @ self.problem.labelled.conjugates(self.a)) - self._square() / 2
 
     def _square(self) -> float:
         """lam ||w||^2."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -107,3 +108,12 @@ class OwnValues(Values):
     def release(self) -> None:
         super().release()
         self.__dict__.pop("rows", None)
+
+
+@dataclass
+class Source:
+    """What all views of a kernel matrix have in common, apart from values."""
+
+    X: Any  # the rows as they were given
+    evaluations: int = 0
+    fine: Values | None = None  # in float64, once a view has needed them

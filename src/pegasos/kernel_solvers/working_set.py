@@ -204,7 +204,8 @@ class WorkingSet:
             return True
         q = np.maximum(self.p * self._typical, 1e-300)
         answer, softness = self.labelled.respond(self.p, self.a, self.score, q)
-        left = (np.abs(answer - self.a) * q / self.p)[softness > 0]
+        free = softness > 0
+        left = np.abs(answer - self.a)[free] * q[free] / self.p[free]
         # rho follows the gradient that is left on the free rows: they then stay free, whatever the rank of K.
         rho = min(max(4 * float(left.mean()) if len(left) else np.inf, 1e-13 * self._typical), self._typical)
         rho *= self._hold
@@ -212,7 +213,7 @@ class WorkingSet:
         step.run()
         self.visits += step.visits
         self._systems += step.work
-        a = self.labelled.feasible(step.x / self.p)
+        a = self.labelled.feasible(np.divide(step.x, self.p, out=self.a.copy(), where=self.p > 0))
         score = step.score + self.times(self.p * a - step.x)
         gap, gain = self.gap(), self.problem.lam * self._gain(a, score)
         if self._gap_of(a, score) >= gap and not gain > 0:

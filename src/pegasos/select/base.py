@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.base import is_classifier
 
-from .. import _core
-from ..estimators.base import Stated, seed_of, thread_count
-from ..estimators.linear_base import LinearModel
+from ..estimators.base import Model, Stated, seed_of
 from ..problem.data import own_labels
 from ..problem.problem import Floats, Problem
 from ..progress import all_or_nothing, with_callbacks
 from ..rules import Flag, OneOf, Rule
-from ..solvers.base import Fit, Run
-from .folds import folds_of
-from .grid import Lams, largest_lam, spaced, values_of
+from ..solvers.base import Fit, Run, Solver
+from .folds import Fold, folds_of
+from .grid import Lams, spaced, values_of
 from .results import best_of, table
-from .search import Found, Search, warn_of_gaps
+from .search import Found, Path, Search, warn_of_gaps
 
 _BEFORE_KNOWN = 1e-6  # lam, as long as the data has not been asked for the largest
 
@@ -35,13 +35,29 @@ class NotHere:
     """A method of the base class that a subclass does not have."""
 
     def __set_name__(self, owner: type, name: str) -> None:
-        self._said = f"{owner.__name__!r} object has no attribute {name!r}"
+        self._name = name
 
     def __get__(self, model: Any, owner: type) -> Any:
-        raise AttributeError(self._said)
+        raise AttributeError(f"{owner.__name__!r} object has no attribute {self._name!r}")
 
 
-class LamSearch(LinearModel):
+@dataclass(frozen=True)
+class Searched:
+    """What was found for one setting of all parameters but lam."""
+
+    others: dict[str, Any]  # parameters besides lam
+    stated: Stated
+    path: Path
+    lams: Floats
+    found: Found
+    seed: int
+
+    @property
+    def candidates(self) -> list[dict[str, Any]]:
+        return [{"lam": lam, **self.others} for lam in self.lams.tolist()]
+
+
+class LamSearch(Model):
     """Mixin before an estimator: `fit` chooses lam, then fits to all rows."""
 
     warm_start = False
@@ -50,10 +66,16 @@ class LamSearch(LinearModel):
     scores_: Floats
     lam_: float
 
-    if TYPE_CHECKING:  # of the estimator
+    if TYPE_CHECKING:  # of the estimator, and of the family of its models
 
-        def _open(self, X: Any, y: Any, sample_weight: Any, run: Run, lam: float) -> Stated: ...
+        def _open(self, X: Any, y: Any, sample_weight: Any, run: Run, lam: float) -> Any: ...
         def _finish(self, stated: Any, fits: list[Fit], run: Run) -> None: ...
+        def _solver_of(self, stated: Any, run: Run) -> Solver: ...
+        def _path_of(self, stated: Any, solver: Solver, folds: list[Fold]) -> Path: ...
+        def _largest_lam(self, stated: Any) -> float: ...
+        def _scores_of(self, problem: Problem, fits: list[Fit]) -> Floats: ...
+        def _support_rows(self, problem: Problem, fits: list[Fit]) -> float: ...
+        def _fit_to_all(self, searched: Searched, run: Run) -> tuple[Any, list[Fit]]: ...
 
     @with_callbacks
     @all_or_nothing
@@ -77,45 +99,70 @@ class LamSearch(LinearModel):
         """
         run = self._begin()
         y = own_labels(X, y)
-        lams = values_of(self.lams)
-        stated = self._open(X, y, sample_weight, run, _BEFORE_KNOWN if lams is None else float(lams[-1]))
+        given = values_of(self.lams)
+        stated = self._open(X, y, sample_weight, run, _BEFORE_KNOWN if given is None else float(given[-1]))
         folds = folds_of(self.cv, X, np.asarray(y).ravel(), groups, is_classifier(self))
-        stated.problem.check_scale()
-        if lams is None:
-            lams = spaced(largest_lam(stated.problem, len(stated.names)), int(self.lams))
-        solver = self._method(stated.problem, run)
-        solver.check(stated.problem, run)
-        search = Search(self, stated, folds, solver, replace(run, remember=True), self._makes_chances())
-        found = search.run(lams, seed_of(self.random_state, solver))
-        self._keep_found(found, lams)
-        warn_of_gaps(found, stated.problem, self.tol)
-        self._learn_chances(found, stated)
-        if self.refit:
-            at_best = replace(stated, problem=replace(stated.problem, lam=self.lam_))
-            self._finish(at_best, self._solve(at_best.problem, at_best.names, run, False, at_best.told), run)
-        self._operations = found.operations + (self._operations if self.refit else 0.0)
+        searched: list[Searched] = []
+        with self._undisturbed():
+            for others, one in self._settings(stated):
+                lams = spaced(self._largest_lam(one), int(self.lams)) if given is None else given
+                self._search(searched, (others, one, lams), folds, run)
+            self._keep_found(searched)
+            best = searched[self._which(searched)]
+            warn_of_gaps([each.found for each in searched], best.stated.problem, self.tol)
+            self._learn_chances(best.found, best.stated)
+            if self.refit:
+                problem = replace(best.stated.problem, lam=self.lam_)
+                self._finish(*self._fit_to_all(replace(best, stated=replace(best.stated, problem=problem)), run), run)
+        operations = sum(each.found.operations for each in searched)
+        self._operations = operations + (self._operations if self.refit else 0.0)
         return self
 
-    def _keep_found(self, found: Found, lams: Floats) -> None:
+    def _search(
+        self, searched: list[Searched], setting: tuple[dict[str, Any], Stated, Floats], folds: list[Fold], run: Run
+    ) -> None:
+        """Score all lams of a setting, and add what is found. What interrupts it is raised, when what was finished is
+        on the model.
+        """
+        others, stated, lams = setting
+        solver = self._solver_of(stated, run)
+        path, seed = self._path_of(stated, solver, folds), seed_of(self.random_state, solver)
+        search = Search(self, stated, folds, path, replace(run, remember=True), self._makes_chances())
+        searched.append(Searched(others, stated, path, lams, search.nothing(len(lams)), seed))
+        search.run(searched[-1].found, lams, seed, lambda: self._keep_found(searched))
+
+    def _undisturbed(self) -> AbstractContextManager[Any]:
+        """Around all fits."""
+        return nullcontext()
+
+    def _settings(self, stated: Any) -> Iterator[tuple[dict[str, Any], Any]]:
+        """Of all parameters but lam: names and values of those that are chosen from several, and their problem."""
+        yield {}, stated
+
+    def _which(self, searched: list[Searched]) -> int:
+        """The first with the best mean score of any lam; one that was interrupted before it had any comes last."""
+        means = [each.found.scores.mean(axis=0) for each in searched]
+        return int(np.argmax([np.max(mean, where=~np.isnan(mean), initial=-np.inf) for mean in means]))
+
+    def _keep_found(self, searched: list[Searched]) -> None:
         """Set the attributes that tell of the folds."""
-        self.lams_, self.scores_, self.train_scores_, self.gaps_ = lams, found.scores, found.train_scores, found.gaps
-        self.objectives_, self.n_support_ = found.objectives, found.n_support
-        self.n_splits_, self.stopped_early_ = len(found.scores), found.stopped_early
-        self.cv_results_ = table(lams, found.scores, found.train_scores)
+        which = self._which(searched)
+        best, found = searched[which], searched[which].found
+        self.lams_, self.scores_, self.train_scores_ = best.lams, found.scores, found.train_scores
+        self.gaps_, self.objectives_, self.n_support_ = found.gaps, found.objectives, found.n_support
+        self.n_splits_, self.stopped_early_ = len(found.scores), any(each.found.stopped_early for each in searched)
+        candidates = [one for each in searched for one in each.candidates]
+        held_out, train = ([getattr(each.found, of) for each in searched] for of in ("scores", "train_scores"))
+        self.cv_results_ = table(candidates, np.concatenate(held_out, axis=1), np.concatenate(train, axis=1))
         if found.n_lams:
-            self.best_index_ = best_of(found.scores, self.rule)
-            self.lam_ = float(lams[self.best_index_])
-            self.best_score_ = float(found.scores[:, self.best_index_].mean())
+            i = best_of(found.scores, self.rule)
+            self.best_index_ = i + sum(len(each.lams) for each in searched[:which])
+            self.lam_ = float(best.lams[i])
+            self.best_score_ = float(found.scores[:, i].mean())
+            self.best_params_ = best.candidates[i]
 
     def _makes_chances(self) -> bool:
         return False
 
     def _learn_chances(self, found: Found, stated: Stated) -> None:
         """Nothing, where there are none."""
-
-    def _scores_of(self, problem: Problem, weights: list[Floats]) -> Floats:
-        """Of all rows, as `_scores` would have them."""
-        if hasattr(problem.data, "native"):
-            return _core.scores(problem.rows, np.ascontiguousarray(problem.models(weights)), thread_count(self.n_jobs))
-        each = [problem.scores(w).reshape(problem.data.shape[0], -1) for w in weights]
-        return np.concatenate(each, axis=1) + problem.centre

@@ -104,6 +104,17 @@ def solve_next(
     return fits
 
 
+class Chained:
+    """The `Path` of linear problems: each has its chain, and those that need a fit are solved at once."""
+
+    def __init__(self, series: Sequence[Chain], solve: Callable[[list[Job], Run, int], list[Fit]]) -> None:
+        self._series, self._solve = series, solve
+
+    def solve(self, problems: list[Problem], run: Run, seed: int) -> list[Fit]:
+        jobs = [Job(problem, chain.start()) for problem, chain in zip(problems, self._series, strict=True)]
+        return solve_next(self._series, jobs, run, lambda some: self._solve(some, run, seed))
+
+
 def worst_gap(fits: list[Fit]) -> float:
     """Of the models that answer together; NaN where nothing is known."""
     return float(np.max([fit.objective - fit.dual_objective for fit in fits]))

@@ -10,11 +10,13 @@ from typing import Any
 import numpy as np
 
 from .. import _core
+from ..kernel_solvers.problem import KernelProblem
 from ..problem.free_bias import balanced
 from ..problem.problem import Floats, Problem
 from ..rules import LAM
 
 _SPAN = 1e5  # the largest lam over the smallest
+_SAMPLE = 1000  # rows: the largest lam of a kernel need not be exact
 _NEARLY = 0.01  # of the objective: so near to the best constant is where a path may begin
 
 
@@ -63,6 +65,27 @@ def largest_lam(problem: Problem, n_models: int) -> float:
     return found if found > 0 else 1.0
 
 
+def largest_lam_of_kernel(problem: KernelProblem, n_models: int) -> float:
+    """The same for kernels, of a sample of the rows."""
+    rows = problem.existing
+    if len(rows) > _SAMPLE:
+        rows = np.sort(np.random.default_rng(0).choice(rows, _SAMPLE, replace=False))
+    K = problem.matrix.block(rows, rows).astype(np.float64) + problem.offset
+    each = range(n_models) if n_models > 1 and not problem.in_pairs else [problem.positive]
+    found = 0.0
+    for k in each:
+        one = replace(problem, positive=k)
+        slopes, value = _at_constant(one, rows)
+        s = one.shares()[rows]
+        pulls = s * slopes / s.sum()
+        scores = K @ pulls
+        if one.loss.name == "hinge" and not one.free_bias:
+            found = max(found, float(np.max(slopes * scores)))
+        elif value > 0:
+            found = max(found, float(pulls @ scores) / (2 * _NEARLY * value))
+    return found if found > 0 else 1.0
+
+
 def _largest(problem: Problem) -> float:
     if problem.loss.joint:
         g = problem.gradient(np.zeros(problem.n_weights))
@@ -78,9 +101,12 @@ def _largest(problem: Problem) -> float:
     return float(g @ g) / (2 * _NEARLY * value) if value > 0 else 0.0
 
 
-def _at_constant(problem: Problem) -> tuple[Floats, float]:
-    """Slopes and the mean loss at the zero model; at the best constant, slopes that sum to zero, where bias is free."""
-    y, s, zero = problem.numbers(), problem.shares(), np.zeros(problem.data.shape[0])
+def _at_constant(problem: Problem, rows: Any = slice(None)) -> tuple[Floats, float]:
+    """Slopes and the mean loss at the zero model; at the best constant, slopes that sum to zero, where bias is free. Of
+    some rows, perhaps.
+    """
+    y, s = problem.numbers()[rows], problem.shares()[rows]
+    s, zero = s / s.sum(), np.zeros(len(y))
     if problem.free_bias and problem.loss.has_native_twin:
         labelled = _core.Labelled(problem.loss.name, problem.loss.number, y)
         zero = zero + labelled.best_bias(zero, s, 0.0)

@@ -4,15 +4,69 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import words
+import numpy as np
+
+from .. import _core, words
+from ..estimators.base import Stated, thread_count
 from ..estimators.linear import PegasosClassifier
+from ..estimators.linear_base import LinearModel
 from ..estimators.regression import PegasosRegressor
+from ..problem.problem import Floats, Problem
 from ..rules import OneOf, OrNone
-from .base import SEARCH_RULES, LamSearch, NotHere
+from ..solvers.base import Fit, Run, Solver
+from ..solvers.many import solve_many
+from .base import SEARCH_RULES, LamSearch, NotHere, Searched
+from .chain import Chained, chains
 from .chances import Chances
+from .folds import Fold
+from .grid import largest_lam
+from .search import Path
 
 
-class PegasosClassifierCV(Chances, LamSearch, PegasosClassifier):
+class LinearSearch(LamSearch, LinearModel):
+    """What is the linear models' own."""
+
+    _keeps_checkpoints = False
+    partial_fit = NotHere()  # there is no lam to choose from a part of the rows
+
+    def _solver_of(self, stated: Stated, run: Run) -> Solver:
+        stated.problem.check_scale()
+        solver = self._method(stated.problem, run)
+        solver.check(stated.problem, run)
+        return solver
+
+    def _path_of(self, stated: Stated, solver: Solver, folds: list[Fold]) -> Path:
+        series = chains(len(folds) * len(stated.names), np.zeros(stated.problem.n_weights), solver)
+        return Chained(series, lambda jobs, run, seed: solve_many(jobs, solver, run, seed))
+
+    def _largest_lam(self, stated: Stated) -> float:
+        stated.problem.check_scale()
+        return largest_lam(stated.problem, len(stated.names))
+
+    def _fit_to_all(self, searched: Searched, run: Run) -> tuple[Stated, list[Fit]]:
+        stated = searched.stated
+        return stated, self._solve(stated.problem, stated.names, run, False, stated.told)
+
+    def _scores_of(self, problem: Problem, fits: list[Fit]) -> Floats:
+        """Of all rows, as `_scores` would have them."""
+        weights = [fit.w for fit in fits]
+        if hasattr(problem.data, "native"):
+            return _core.scores(problem.rows, np.ascontiguousarray(problem.models(weights)), thread_count(self.n_jobs))
+        each = [problem.scores(w).reshape(problem.data.shape[0], -1) for w in weights]
+        return np.concatenate(each, axis=1) + problem.centre
+
+    def _support_rows(self, problem: Problem, fits: list[Fit]) -> float:
+        """Rows that some w is made of; NaN where the solver has no dual variables."""
+        duals = [fit.resume.dual for fit in fits if fit.resume is not None and fit.resume.dual is not None]
+        if len(duals) < len(fits):
+            return np.nan
+        used = np.zeros(problem.data.shape[0], bool)
+        for dual in duals:
+            used |= dual.reshape(len(used), -1).any(axis=1)
+        return float((used & (problem.shares() > 0)).sum())
+
+
+class PegasosClassifierCV(Chances, LinearSearch, PegasosClassifier):
     """`PegasosClassifier` that chooses lam by cross-validation, with less work than a grid.
 
     Folds are weights of zero over the same rows, nothing is copied. lam falls, and every fit begins with the dual
@@ -94,7 +148,6 @@ class PegasosClassifierCV(Chances, LamSearch, PegasosClassifier):
         **SEARCH_RULES,
         "probability": OrNone(OneOf(("sigmoid", "isotonic"))),
     }
-    partial_fit = NotHere()  # there is no lam to choose from a part of the rows
 
     def __init__(
         self,
@@ -137,7 +190,7 @@ class PegasosClassifierCV(Chances, LamSearch, PegasosClassifier):
         self.verbose = verbose
 
 
-class PegasosRegressorCV(LamSearch, PegasosRegressor):
+class PegasosRegressorCV(LinearSearch, PegasosRegressor):
     """`PegasosRegressor` that chooses lam by cross-validation, with less work than a grid.
 
     Parameters
@@ -169,7 +222,6 @@ n_splits_, cv_results_
         **{name: rule for name, rule in PegasosRegressor._rules.items() if name not in ("lam", "warm_start")},
         **SEARCH_RULES,
     }
-    partial_fit = NotHere()  # there is no lam to choose from a part of the rows
 
     def __init__(
         self,

@@ -42,17 +42,30 @@ def is_past(scores: Floats) -> bool:
     return bool(lost.mean() > max(_standard_error(scores[:, best]), _CLEARLY * _standard_error(lost)))
 
 
+def _param(values: list[Any]) -> Any:
+    """A masked array, of numbers where all are numbers."""
+    numeric = all(isinstance(value, float | int) and not isinstance(value, bool) for value in values)
+    array = np.ma.MaskedArray(np.empty(len(values), float if numeric else object), mask=True)
+    for i, value in enumerate(values):
+        if value is not np.ma.masked:
+            array[i] = value
+    return array
+
+
 def _standard_error(values: Floats) -> float:
     n = len(values)
     return float(values.std(ddof=1) / np.sqrt(n)) if n > 1 else 0.0
 
 
-def table(lams: Floats, held_out: Floats, train: Floats) -> dict[str, Any]:
-    """cv_results_, as GridSearchCV has it but for the times: fits share their work, and have none of their own."""
-    found: dict[str, Any] = {
-        "param_lam": np.ma.MaskedArray(lams, mask=False),
-        "params": [{"lam": lam} for lam in lams.tolist()],
-    }
+def table(candidates: list[dict[str, Any]], held_out: Floats, train: Floats) -> dict[str, Any]:
+    """cv_results_, as GridSearchCV has it but for the times: fits share their work, and have none of their own.
+
+    candidates: the parameters of every column of the scores.
+    """
+    found: dict[str, Any] = {}
+    for name in dict.fromkeys(name for each in candidates for name in each):
+        found[f"param_{name}"] = _param([each.get(name, np.ma.masked) for each in candidates])
+    found["params"] = candidates
     for name, scores in (("test", held_out), ("train", train)):
         for k, line in enumerate(scores):
             found[f"split{k}_{name}_score"] = line.copy()

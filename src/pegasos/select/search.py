@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from inspect import signature
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from sklearn.base import is_classifier
@@ -16,9 +17,8 @@ from sklearn.utils import _safe_indexing
 from ..caller import user_level
 from ..estimators.base import Stated
 from ..problem.problem import Floats, Problem
-from ..solvers.base import Fit, Run, Solver
-from ..solvers.many import Job
-from .chain import chains, solve_next, worst_gap
+from ..solvers.base import Fit, Run
+from .chain import worst_gap
 from .folds import Fold
 from .results import is_past
 
@@ -96,31 +96,42 @@ class Found:
         return cls(scores, train_scores, gaps, objectives, n_support, out_of_fold=[] if keep else None)
 
 
+class Path(Protocol):
+    """Fits for one lam after the other."""
+
+    def solve(self, problems: list[Problem], run: Run, seed: int) -> list[Fit]:
+        """Of the same problems every time, but for lam: those of a fold, one a class, then those of the next."""
+
+
 class Search:
     """The folds of a problem, over falling lam."""
 
-    def __init__(self, model: Any, stated: Stated, folds: list[Fold], solver: Solver, run: Run, keep: bool) -> None:
+    def __init__(self, model: Any, stated: Stated, folds: list[Fold], path: Path, run: Run, keep: bool) -> None:
         """keep: the scores of held-out rows, to make chances of them."""
-        self._model, self._stated, self._folds, self._solver, self._run = model, stated, folds, solver, run
+        self._model, self._stated, self._folds, self._path, self._run = model, stated, folds, path, run
         problem, sample_weight = stated.problem, stated.told.sample_weight
-        n_rows = problem.data.shape[0]
-        self._problems = [
-            replace(problem, weights=stated.weights_of(fold.share(sample_weight, n_rows))) for fold in folds
-        ]
-        zero = np.zeros(problem.n_weights)
-        self._chains = [chains(len(stated.names), zero, solver) for _ in folds]
+        n_rows, n_models = problem.data.shape[0], len(stated.names)
+        weighted = [replace(problem, weights=stated.weights_of(fold.share(sample_weight, n_rows))) for fold in folds]
+        several = n_models > 1
+        self._problems = weighted
+        self._jobs = [replace(one, positive=k) if several else one for one in weighted for k in range(n_models)]
         self._scorer = Scorer(model, model.scoring, stated)
         self._keep = keep
 
-    def run(self, lams: Floats, seed: int) -> Found:
-        """Score every lam in every fold. What interrupts it is raised, when what was finished is on the model."""
-        found = Found.nothing(len(self._folds), len(lams), self._keep)
+    def nothing(self, n_lams: int) -> Found:
+        """Before anything was fitted."""
+        return Found.nothing(len(self._folds), n_lams, self._keep)
+
+    def run(self, found: Found, lams: Floats, seed: int, keep: Callable[[], None]) -> None:
+        """Score every lam in every fold. What interrupts it is raised, when `keep` has put what was finished on the
+        model.
+        """
         for i, lam in enumerate(lams.tolist()):
             fits = self._solve(lam, seed, len(lams) - i)
             error = next((fit.error for each in fits for fit in each if fit.error is not None), None)
             self._note(found, i, lam, fits)
             if error is not None or self._run.halt[0]:
-                self._model._keep_found(found, lams)
+                keep()
                 self._say_unfinished(found, lams)
                 raise error or KeyboardInterrupt
             found.n_lams = i + 1
@@ -128,27 +139,13 @@ class Search:
             if self._model.stop_early and is_past(found.scores[:, : i + 1]):
                 found.stopped_early = i + 1 < len(lams)
                 break
-        return found
 
     def _solve(self, lam: float, seed: int, lams_left: int) -> list[list[Fit]]:
         """The fits of every fold, one a class."""
-        several = len(self._stated.names) > 1
-        jobs = [
-            Job(replace(problem, lam=lam), chain.start(), k if several else None)
-            for problem, series in zip(self._problems, self._chains, strict=True)
-            for k, chain in enumerate(series)
-        ]
         run, share = self._run, None
         if run.max_time is not None:  # what is left is for the other lams, and for the fit on all rows
             share = run.seconds() + max(0.0, run.seconds_left()) / (lams_left + 1)
-        in_time = replace(run, max_time=share)
-        series = [chain for each in self._chains for chain in each]
-        fits = solve_next(
-            series,
-            jobs,
-            run,
-            lambda some: self._model._solve_jobs(some, self._solver, in_time, seed, lambda _: None),
-        )
+        fits = self._path.solve([replace(job, lam=lam) for job in self._jobs], replace(run, max_time=share), seed)
         n = len(self._stated.names)
         return [fits[k * n : (k + 1) * n] for k in range(len(self._folds))]
 
@@ -158,10 +155,10 @@ class Search:
         for k, (problem, fold, each) in enumerate(zip(self._problems, self._folds, fits, strict=True)):
             if any(fit.interrupted for fit in each):
                 continue
-            scores = self._model._scores_of(replace(problem, lam=lam), [fit.w for fit in each])
+            scores = self._model._scores_of(replace(problem, lam=lam), each)
             found.scores[k, i], found.train_scores[k, i] = self._scorer.values(scores, fold)
             found.gaps[k, i], found.objectives[k, i] = worst_gap(each), np.mean([fit.objective for fit in each])
-            found.n_support[k, i] = _support_rows(problem, each)
+            found.n_support[k, i] = self._model._support_rows(problem, each)
             found.converged &= all(fit.converged for fit in each)
             found.operations += sum(fit.operations for fit in each)
             kept.append((fold.held_out, scores[fold.held_out]))
@@ -189,25 +186,16 @@ class Search:
         )
 
 
-def _support_rows(problem: Problem, fits: list[Fit]) -> float:
-    """Rows that some w is made of; NaN where the solver has no dual variables."""
-    duals = [fit.resume.dual for fit in fits if fit.resume is not None and fit.resume.dual is not None]
-    if len(duals) < len(fits):
-        return np.nan
-    used = np.zeros(problem.data.shape[0], bool)
-    for dual in duals:
-        used |= dual.reshape(len(used), -1).any(axis=1)
-    return float((used & (problem.shares() > 0)).sum())
-
-
-def warn_of_gaps(found: Found, problem: Problem, tol: float) -> None:
+def warn_of_gaps(every: list[Found], problem: Problem, tol: float) -> None:
     """One warning for all folds."""
-    if found.converged or problem.loss.conjugate is None:
+    gaps = np.concatenate([found.gaps.ravel() for found in every])
+    known = gaps[~np.isnan(gaps)]
+    if all(found.converged for found in every) or problem.loss.conjugate is None or not len(known):
         return
     allowed = tol * problem.at_zero
     warnings.warn(
-        f"not converged for {int((found.gaps > allowed).sum())} of {int((~np.isnan(found.gaps)).sum())} fits of folds: "
-        f"the objective is at most {np.nanmax(found.gaps):.3g} above the minimum, tol={tol:g} asks for {allowed:.3g}. "
+        f"not converged for {int((known > allowed).sum())} of {len(known)} fits of folds: "
+        f"the objective is at most {np.max(known):.3g} above the minimum, tol={tol:g} asks for {allowed:.3g}. "
         "gaps_ has them all. Raise max_epochs, raise tol, leave out the smallest lams, or scale the features "
         "(StandardScaler, Normalizer).",
         ConvergenceWarning,

@@ -90,6 +90,7 @@ class Fit:
     resume: Resume | None = None
     operations: float = np.nan  # counted, where a solver does
     rounding: float = 0.0  # what it may have done to the gap, which counts it
+    scores: Floats | None = None  # of all rows, where the solver has them
 
     @property
     def objective(self) -> float:
