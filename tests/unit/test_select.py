@@ -11,7 +11,7 @@ import pytest
 from helpers import binary, three_classes
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, TimeSeriesSplit
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator
@@ -85,11 +85,53 @@ def test_a_function_of_the_users_own_gets_the_rows() -> None:
 
     def score(model: Any, X: Any, y: Any) -> float:
         seen.append(X.shape[1])
-        assert (model.predict(X) == model.predict(X)).all()
-        return float(X[:, 0].mean())
+        return float((model.predict(-X) == y).mean() + np.abs(model.coef_).sum())
 
-    PegasosClassifierCV([1e-2], cv=3, scoring=score).fit(X2, Y2)
-    assert seen == [X2.shape[1]] * 6
+    model = PegasosClassifierCV([1e-2, 1e-3], cv=3, scoring=score, tol=1e-9, stop_early=False)
+    for _ in range(2):  # what an earlier fit has left is not looked at
+        model.fit(X2, Y2)
+        grid = by_hand(PegasosClassifier(tol=1e-9), X2, Y2, [1e-2, 1e-3], cv=3, scoring=score)
+        np.testing.assert_allclose(model.cv_results_["mean_test_score"], grid.cv_results_["mean_test_score"], rtol=1e-4)
+    assert seen[:6] == [X2.shape[1]] * 6
+
+
+def test_a_search_without_a_refit_has_no_model_of_an_earlier_one() -> None:
+    model = PegasosClassifierCV([1e-2], cv=3).fit(X2, Y2)
+    model.set_params(refit=False).fit(X2[:, :3], Y2)
+    assert not hasattr(model, "coef_")
+    for ask in (model.predict, model.decision_function):
+        with pytest.raises(NotFittedError, match="refit=False or the fit was interrupted"):
+            ask(X2[:, :3])
+
+
+def test_weights_of_classes_count_unless_a_score_is_named() -> None:
+    y = (X2[:, 0] + 0.5 * X2[:, 1] > 0.8).astype(int)
+    params = {"class_weight": {0: 1.0, 1: 50.0}, "tol": 1e-9}
+    grid = by_hand(PegasosClassifier(**params), X2, y, LAMS)
+    model = PegasosClassifierCV(LAMS, scoring="accuracy", stop_early=False, **params).fit(X2, y)
+    np.testing.assert_allclose(model.cv_results_["mean_test_score"], grid.cv_results_["mean_test_score"], atol=1e-6)
+    weighted = PegasosClassifierCV(LAMS, stop_early=False, **params).fit(X2, y)
+    assert not np.allclose(weighted.scores_, model.scores_, atol=1e-2)
+
+
+@pytest.mark.parametrize("scoring", [["accuracy", "f1"], {"a": "accuracy"}])
+def test_one_score_is_needed(scoring: Any) -> None:
+    with pytest.raises(ValueError, match="scoring must be one score"):
+        PegasosClassifierCV([1e-2], scoring=scoring).fit(X2, Y2)
+
+
+def test_rows_of_weight_zero_have_no_score() -> None:
+    s = np.where(np.arange(len(Y2)) < 40, 0.0, 1.0)
+    with pytest.raises(ValueError, match="fold 0 of cv holds out only rows of weight zero"):
+        PegasosClassifierCV([1e-2], cv=[(np.arange(40, len(Y2)), np.arange(40))]).fit(X2, Y2, s)
+
+
+def test_small_weights_are_not_few_rows_for_chances() -> None:
+    s = np.random.default_rng(1).uniform(0.5, 2, len(Y2))
+    s *= len(s) / s.sum()
+    model = PegasosClassifierCV([1e-2], probability="sigmoid", random_state=0)
+    a, b = (clone(model).fit(X2, POSITIVE, c * s) for c in (1.0, 1e-3))
+    np.testing.assert_allclose(a.predict_proba(X2), b.predict_proba(X2), rtol=1e-6)
 
 
 @pytest.mark.parametrize(

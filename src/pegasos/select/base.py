@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.base import is_classifier
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted
 
 from ..estimators.base import Model, Stated, seed_of
 from ..problem.data import own_labels
@@ -22,6 +24,8 @@ from .results import best_of, table
 from .search import Found, Path, Search, warn_of_gaps
 
 _BEFORE_KNOWN = 1e-6  # lam, as long as the data has not been asked for the largest
+
+_OF_THE_INPUT = ("n_features_in_", "feature_names_in_")  # which are set first
 
 SEARCH_RULES: dict[str, Rule] = {
     "lams": Lams(),
@@ -144,8 +148,20 @@ class LamSearch(Model):
         means = [each.found.scores.mean(axis=0) for each in searched]
         return int(np.argmax([np.max(mean, where=~np.isnan(mean), initial=-np.inf) for mean in means]))
 
+    def _scores(self, X: Any) -> Floats:
+        check_is_fitted(self)
+        if not hasattr(self, "objective_"):
+            raise NotFittedError(
+                f"this {type(self).__name__} has scored values of lam, but no model was fitted to all rows, since "
+                "refit=False or the fit was interrupted. Set refit=True, or fit the estimator without CV, lam=lam_."
+            )
+        scores: Floats = super()._scores(X)  # type: ignore[misc]  # of the estimator
+        return scores
+
     def _keep_found(self, searched: list[Searched]) -> None:
-        """Set the attributes that tell of the folds."""
+        """Set the attributes that tell of the folds. Those of a fit before this one are not about these rows."""
+        for name in [name for name in vars(self) if name.endswith("_") and name not in _OF_THE_INPUT]:
+            delattr(self, name)
         which = self._which(searched)
         best, found = searched[which], searched[which].found
         self.lams_, self.scores_, self.train_scores_ = best.lams, found.scores, found.train_scores

@@ -111,6 +111,7 @@ class Chances(ClassifierMixin):  # type: ignore[misc]  # scikit-learn has no typ
             else np.broadcast_to(np.asarray(given), stated.problem.labels.shape)[rows]
         )
         used, codes = s > 0, stated.problem.labels[rows]
+        s = s * max(1.0, used.sum() / s.sum())  # Platt counts rows: weights that sum to one are not one row
         columns = scores[:, None] if scores.ndim == 1 else scores
         for k, column in enumerate(columns.T):
             positive = codes == (1 if scores.ndim == 1 else k)

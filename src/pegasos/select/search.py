@@ -23,24 +23,31 @@ from .folds import Fold
 from .results import is_past
 
 
-def stand_in(model: Any, facts: dict[str, Any], scores: Floats) -> Any:
-    """A model that has these scores, whatever rows it is asked for, and no chances of an earlier fit."""
+def made(model: Any, attributes: dict[str, Any]) -> Any:
+    """A model with these attributes, and no chances of an earlier fit."""
     other = object.__new__(type(model))
-    for name, value in (vars(model) | facts | {"_scores": lambda _: scores, "_chances": None}).items():
+    for name, value in (vars(model) | attributes | {"_chances": None}).items():
         setattr(other, name, value)
     return other
+
+
+def stand_in(model: Any, facts: dict[str, Any], scores: Floats) -> Any:
+    """A model that has these scores, whatever rows it is asked for."""
+    return made(model, facts | {"_scores": lambda _: scores})
 
 
 class Scorer:
     """Values models by the scores of all rows, which are computed once for training rows and held-out ones.
 
     scikit-learn's scorers ask the model for answers, which it looks up; they have no use for rows. A function of the
-    user's own gets the rows themselves. A row of weight 2 counts twice, as in a fit; the weights of classes count
-    where `scoring` is None.
+    user's own gets the rows themselves, and a model that can answer for any. A row of weight 2 counts twice, as in a
+    fit; the weights of classes count where `scoring` is None, as a class that was given none should not choose lam.
     """
 
     def __init__(self, model: Any, scoring: Any, stated: Stated) -> None:
         self._plain = scoring is None
+        if isinstance(scoring, (list, tuple, set, dict)):
+            raise ValueError("scoring must be one score, a name or a function: lam is chosen by it.")
         self._score = check_scoring(model, scoring)
         self._own = callable(scoring)
         self._X, self._y, s = stated.told.X, np.asarray(stated.told.y).ravel(), stated.told.sample_weight
@@ -49,22 +56,29 @@ class Scorer:
         self._s = np.broadcast_to(np.asarray(s), self._y.shape) if s is not None and weighs and not self._own else None
         if self._plain:
             self._s = stated.problem.weights.s
-        self._model, self._facts = model, stated.facts
+        self._model, self._told, self._facts = model, stated.told, stated.facts
 
-    def values(self, scores: Floats, fold: Fold) -> tuple[float, float]:
+    def values(self, scores: Floats, fold: Fold, fits: list[Fit]) -> tuple[float, float]:
         """Of the held-out rows, and of those it was trained on."""
+        if self._own:
+            attributes = self._told.model_of([fit.w for fit in fits]) | {"objective_": np.nan}
+            model = made(self._model, self._facts | attributes)
+            held_out, train = (
+                float(self._score(model, _safe_indexing(self._X, rows), self._y[rows]))
+                for rows in (fold.held_out, fold.train)
+            )
+            return held_out, train
         return self._value(scores, fold.held_out), self._value(scores, fold.train)
 
     def _value(self, scores: Floats, rows: Any) -> float:
         model = stand_in(self._model, self._facts, scores[rows])
-        X = _safe_indexing(self._X, rows) if self._own else rows[:, None]
         if self._plain:
             return self._usual(model, rows)
         weights = {} if self._s is None else {"sample_weight": self._s[rows]}
-        return float(self._score(model, X, self._y[rows], **weights))
+        return float(self._score(model, rows[:, None], self._y[rows], **weights))
 
     def _usual(self, model: Any, rows: Any) -> float:
-        """Accuracy or R^2, as `model.score` has it: its checks take longer than many a fit."""
+        """Accuracy or R^2, as `model.score` has it with these weights: its checks take longer than many a fit."""
         y, answers = self._y[rows], model.predict(None)
         s = None if self._s is None else self._s[rows]
         if is_classifier(model):
@@ -115,6 +129,10 @@ class Search:
         several = n_models > 1
         self._problems = weighted
         self._jobs = [replace(one, positive=k) if several else one for one in weighted for k in range(n_models)]
+        s = problem.weights.s
+        for k, fold in enumerate(folds):
+            if s is not None and not s[fold.held_out].any():
+                raise ValueError(f"fold {k} of cv holds out only rows of weight zero, which have no score.")
         self._scorer = Scorer(model, model.scoring, stated)
         self._keep = keep
 
@@ -156,7 +174,7 @@ class Search:
             if any(fit.interrupted for fit in each):
                 continue
             scores = self._model._scores_of(replace(problem, lam=lam), each)
-            found.scores[k, i], found.train_scores[k, i] = self._scorer.values(scores, fold)
+            found.scores[k, i], found.train_scores[k, i] = self._scorer.values(scores, fold, each)
             found.gaps[k, i], found.objectives[k, i] = worst_gap(each), np.mean([fit.objective for fit in each])
             found.n_support[k, i] = self._model._support_rows(problem, each)
             found.converged &= all(fit.converged for fit in each)
