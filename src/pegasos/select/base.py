@@ -155,7 +155,7 @@ class LamSearch(Model):
                 f"this {type(self).__name__} has scored values of lam, but no model was fitted to all rows, since "
                 "refit=False or the fit was interrupted. Set refit=True, or fit the estimator without CV, lam=lam_."
             )
-        scores: Floats = super()._scores(X)  # type: ignore[misc]  # of the estimator
+        scores: Floats = super()._scores(X)
         return scores
 
     def _keep_found(self, searched: list[Searched]) -> None:
