@@ -1,6 +1,7 @@
 """Choosing lam: eight values, five folds and the last fit, against one cold fit, GridSearchCV and LinearSVC.
 
-    python benchmarks/choosing.py [--kernels] [--quick] [--threads 1] [--rounds 3] [--tol 1e-3 1e-5] [--data generated digits ...]
+    python benchmarks/choosing.py [--quick] [--threads 1] [--rounds 3] [--tol 1e-3 1e-5] [--data generated digits ...]
+    python benchmarks/choosing.py --kernels [--quick]
 
 The methods take turns; medians of the ratios of a turn count, seconds do not. Every method has the same folds.
 With --kernels: kernel models on Adult (rbf, the gamma of the paper) and on small sets, in CPU seconds, one round.
