@@ -35,6 +35,7 @@ class Chain:
     costs: Array | None = None
     scale: float = 1.0
     lam: float = 0.1
+    chosen: tuple[int, ...] = ()  # features with weights for (feature, from, to)
     weights: Array = field(init=False)
 
     def __post_init__(self) -> None:
@@ -53,8 +54,9 @@ class Chain:
             )
         mask = None if self.steps is None else self.steps.ravel()
         self.layout = _core.TagLayout(
-            self.X.shape[1], self.K, seen=pairs, start=self.start, end=self.end, steps=mask, first=None, last=None
-        )
+            self.X.shape[1], self.K, seen=pairs, start=self.start, end=self.end, steps=mask, first=None, last=None,
+            transition_features=np.array(self.chosen, np.int32) if self.chosen else None,
+        )  # fmt: skip
         costs = self.costs if self.costs is not None else 1.0 - np.eye(self.K)
         self.costs = costs
         self.plain = _core.Tagging(self.chains, self.layout, labels=self.y, lam=self.lam)
@@ -87,7 +89,10 @@ class Chain:
                 places = np.arange(self.rows[f], self.rows[f + 1])
                 out[places[self.label[places] == k]] += self.X[begin + t, f]
             if t:
-                out[layout.transitions + y[t - 1] * layout.width + k] += 1
+                step = y[t - 1] * layout.width + k
+                out[layout.transitions + step] += 1
+                for j, f in enumerate(self.chosen):
+                    out[layout.blocks + j * self.K * layout.width + step] += self.X[begin + t, f]
         if len(y):
             out[layout.start + y[0]] += 1
             out[layout.end + y[-1]] += 1
@@ -134,6 +139,7 @@ def small_chains(
     return Chain(
         X, lengths, y, K, seed, draw(st.booleans()), draw(st.booleans()), draw(st.booleans()), steps, costs,
         draw(st.sampled_from(scales)),
+        chosen=tuple(sorted(draw(st.sets(st.integers(0, d - 1), max_size=2)))),
     )  # fmt: skip
 
 

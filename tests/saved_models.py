@@ -136,6 +136,7 @@ MODELS: dict[str, tuple[Callable[[], Any], Any, dict[str, Any]]] = {
     "tagger, all pairs": (lambda: _tagger(pairs="all", loss="log", boundaries="start"), TOKENS, {}),
     "tagger, hashed": (lambda: _tagger(n_hashed=32), TOKENS, {}),
     "tagger, function": (lambda: _tagger(allowed=any_step), TOKENS, {"allowed": any_step}),
+    "tagger, features of transitions": (lambda: _tagger(transition_features=["word"], loss="log"), TOKENS, {}),
     "tagger, mask": (lambda: _tagger(allowed=np.ones((3, 3), bool)), TOKENS, {}),
     "structured": (
         lambda: PegasosStructured(Largest(), lam=0.1).fit(list(X), X.argmax(axis=1).tolist()),

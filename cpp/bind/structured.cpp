@@ -253,14 +253,16 @@ void bind_structured(nb::module_& m) {
       .def("__len__", [](const PyChains& c) { return c.view().size(); });
   nb::class_<PyLayout>(m, "TagLayout")
       .def(nb::init<int64_t, int64_t, std::optional<std::pair<Vec<int64_t>, Vec<uint16_t>>>, bool, bool,
-                    PyLayout::Bytes, PyLayout::Bytes, PyLayout::Bytes>(),
+                    PyLayout::Bytes, PyLayout::Bytes, PyLayout::Bytes, std::optional<Vec<int32_t>>>(),
            "n_features"_a, "n_labels"_a, nb::kw_only(), "seen"_a.noconvert().none(), "start"_a, "end"_a,
-           "steps"_a.noconvert().none(), "first"_a.noconvert().none(), "last"_a.noconvert().none())
+           "steps"_a.noconvert().none(), "first"_a.noconvert().none(), "last"_a.noconvert().none(),
+           "transition_features"_a.noconvert().none() = nb::none())
       .def_prop_ro("size", [](const PyLayout& l) { return l.view().size; })
       .def_prop_ro("width", [](const PyLayout& l) { return l.view().width; })
       .def_prop_ro("transitions", [](const PyLayout& l) { return l.view().transitions; })
       .def_prop_ro("start", [](const PyLayout& l) { return l.view().start; })
       .def_prop_ro("end", [](const PyLayout& l) { return l.view().end; })
+      .def_prop_ro("blocks", [](const PyLayout& l) { return l.view().blocks; })
       // For every emission weight in turn: its label, and whether it is in use.
       .def("places", [](const PyLayout& l) {
         const Layout& layout = l.view();

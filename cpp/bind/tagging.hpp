@@ -45,12 +45,13 @@ class PyLayout {
   using Bytes = std::optional<Vec<uint8_t>>;
 
   PyLayout(int64_t n_features, int64_t n_labels, std::optional<std::pair<Vec<int64_t>, Vec<uint16_t>>> seen, bool start,
-           bool end, Bytes steps, Bytes first, Bytes last)
+           bool end, Bytes steps, Bytes first, Bytes last, std::optional<Vec<int32_t>> chosen)
       : steps_(copy(steps, n_labels * n_labels)),
         first_(copy(first, n_labels)),
         last_(copy(last, n_labels)),
         layout_(n_features, check(n_features, n_labels), checked(seen, n_features, n_labels, 0),
-                seen ? span_of(seen->second) : std::span<const uint16_t>{}, start, end, allowed()) {}
+                seen ? span_of(seen->second) : std::span<const uint16_t>{}, start, end, allowed(),
+                checked(chosen, n_features, n_labels)) {}
   PyLayout(const PyLayout&) = delete;
   PyLayout& operator=(const PyLayout&) = delete;
 
@@ -83,6 +84,18 @@ class PyLayout {
     return first;
   }
 
+  static std::span<const int32_t> checked(const std::optional<Vec<int32_t>>& chosen, int64_t n_features,
+                                          int64_t n_labels) {
+    if (!chosen) return {};
+    const auto columns = span_of(*chosen);
+    for (size_t j = 0; j < columns.size(); ++j)
+      if (columns[j] < 0 || columns[j] >= n_features || (j > 0 && columns[j] <= columns[j - 1]))
+        throw std::invalid_argument("features of transitions must be ascending columns");
+    if (double(columns.size()) * double(n_labels) * double(n_labels) > 0x1p32)
+      throw pegasos::BadData("features of transitions have more than 2^32 weights. Choose fewer features.");
+    return columns;
+  }
+
   std::vector<uint8_t> steps_, first_, last_;
   pegasos::structured::Layout layout_;
 };
@@ -94,6 +107,7 @@ struct PyTagging {
   pegasos::structured::Reach reach;
   std::vector<uint16_t> truth;
   std::vector<double> costs;
+  std::optional<pegasos::structured::TransitionFeatures> transition_features;
   pegasos::structured::Tagging task;
 
   PyTagging(const PyChains& sequences, const PyLayout& model, std::optional<Vec<uint16_t>> labels,
@@ -120,6 +134,9 @@ struct PyTagging {
     task.truth = truth;
     task.costs = costs;
     task.lam = lam;
+    if (!model.view().has_blocks()) return;
+    transition_features.emplace(task.chains, task.layout);
+    task.transition_features = &*transition_features;
   }
   PyTagging(const PyTagging&) = delete;
   PyTagging& operator=(const PyTagging&) = delete;

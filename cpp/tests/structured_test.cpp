@@ -1,5 +1,6 @@
 // Chains under sanitizers: the dynamic programmes against each other, and every solver to the end.
 #include <numeric>
+#include <optional>
 
 #include "check.hpp"
 #include "pegasos/structured/frank_wolfe.hpp"
@@ -46,6 +47,36 @@ struct Small {
 };
 
 Watch forever() { return Watch(0, 1e300, {}); }
+
+// What solvers want beside the sequences, without and with features of transitions.
+struct Model {
+  std::vector<int64_t> first{0};
+  std::vector<Label> pairs;
+  Layout layout;
+  Reach reach;
+  Places places;
+  std::optional<TransitionFeatures> transition_features;
+  Tagging task;
+
+  Model(const Small& data, bool seen, bool starts, bool ends, const std::vector<int32_t>& chosen)
+      : layout(layout_of(data, seen, starts, ends, chosen)),
+        reach({}, data.K, data.chains.longest()),
+        places(data.chains, layout),
+        task{data.chains, layout, {}, reach, data.truth, data.costs, 0.05, &places} {
+    if (chosen.empty()) return;
+    transition_features.emplace(data.chains, layout);
+    task.transition_features = &*transition_features;
+  }
+  Layout layout_of(const Small& data, bool seen, bool starts, bool ends, const std::vector<int32_t>& chosen) {
+    if (!seen) return Layout(9, data.K, {}, {}, starts, ends, {}, chosen);
+    find_pairs(data.chains, data.truth.data(), data.K, first, pairs);
+    return Layout(9, data.K, first, pairs, starts, ends, {}, chosen);
+  }
+  Model(const Model&) = delete;
+  Model& operator=(const Model&) = delete;
+};
+
+const std::vector<std::vector<int32_t>> no_or_some_features = {{}, {1, 4, 5}};
 }  // namespace
 
 TEST(the_sum_over_labellings_is_at_least_the_best_of_them) {
@@ -73,61 +104,52 @@ TEST(the_sum_over_labellings_is_at_least_the_best_of_them) {
 
 TEST(the_solvers_of_the_hinge_agree) {
   const Small data(4, 30, 5);
-  std::vector<int64_t> first{0};
-  std::vector<Label> pairs;
-  find_pairs(data.chains, data.truth.data(), 4, first, pairs);
-  const Layout layout(9, 4, first, pairs, true, false, {});
-  const Reach reach({}, 4, data.chains.longest());
-  const Places places(data.chains, layout);
-  const Tagging task{data.chains, layout, {}, reach, data.truth, data.costs, 0.05, &places};
-  Team team(2);
-  Watch watch = forever();
-  std::vector<double> w(size_t(layout.size)), v(w.size()), out(w.size()), counts(30);
-  std::vector<WorkingSet> sets(30);
-  History exact(1e-5, watch);
-  FrankWolfe(task, sets, w, team, watch, exact).run(1, 1000);
-  CHECK(exact.converged());
-  PegasosOptions options;
-  options.k = 2, options.steps = 3000, options.to_the_end = true, options.sampling = Sampling::permutation;
-  StepState state{v, counts, out};
-  History rough(1e-5, watch);
-  StructuredPegasos(task, false, options, state, team, watch, rough).run();
-  CHECK(rough.last().objective >= exact.last().dual);
-  CHECK(rough.last().dual <= exact.last().objective);
-  CHECK(rough.last().objective - exact.last().objective < 0.05);
+  for (const auto& chosen : no_or_some_features) {
+    const Model model(data, true, true, false, chosen);
+    Team team(2);
+    Watch watch = forever();
+    std::vector<double> w(size_t(model.layout.size)), v(w.size()), out(w.size()), counts(30);
+    std::vector<WorkingSet> sets(30);
+    History exact(1e-5, watch);
+    FrankWolfe(model.task, sets, w, team, watch, exact).run(1, 1000);
+    CHECK(exact.converged());
+    PegasosOptions options;
+    options.k = 2, options.steps = 3000, options.to_the_end = true, options.sampling = Sampling::permutation;
+    StepState state{v, counts, out};
+    History rough(1e-5, watch);
+    StructuredPegasos(model.task, false, options, state, team, watch, rough).run();
+    CHECK(rough.last().objective >= exact.last().dual);
+    CHECK(rough.last().dual <= exact.last().objective);
+    CHECK(rough.last().objective - exact.last().objective < 0.05);
+  }
 }
 
 TEST(the_solvers_of_the_log_loss_agree) {
   const Small data(3, 30, 6);
-  const Layout layout(9, 3, {}, {}, false, true, {});
-  const Reach reach({}, 3, data.chains.longest());
-  const Places places(data.chains, layout);
-  const Tagging task{data.chains, layout, {}, reach, data.truth, {}, 0.05, &places};
-  Team team(2);
-  Watch watch = forever();
-  std::vector<double> w(size_t(layout.size)), v(w.size()), out(w.size()), counts(30), B(w.size());
-  History exact(1e-9, watch);
-  int64_t visits = 0;
-  minimise_likelihood(task, {1000, 1, false, 1e9}, w, team, watch, exact, visits);
-  CHECK(exact.converged());
-  PegasosOptions options;
-  options.k = 3, options.steps = 2000, options.to_the_end = true, options.tail = 1, options.radius = 100;
-  StepState state{v, counts, out, B};
-  History rough(1e-9, watch);
-  StructuredPegasos(task, true, options, state, team, watch, rough).run();
-  CHECK(rough.last().objective - exact.last().objective < 0.05);
-  CHECK(rough.last().dual <= exact.last().objective);
+  for (const auto& chosen : no_or_some_features) {
+    const Model model(data, false, false, true, chosen);
+    Team team(2);
+    Watch watch = forever();
+    std::vector<double> w(size_t(model.layout.size)), v(w.size()), out(w.size()), counts(30), B(w.size());
+    History exact(1e-9, watch);
+    int64_t visits = 0;
+    minimise_likelihood(model.task, {1000, 1, false, 1e9}, w, team, watch, exact, visits);
+    CHECK(exact.converged());
+    PegasosOptions options;
+    options.k = 3, options.steps = 2000, options.to_the_end = true, options.tail = 1, options.radius = 100;
+    StepState state{v, counts, out, B};
+    History rough(1e-9, watch);
+    StructuredPegasos(model.task, true, options, state, team, watch, rough).run();
+    CHECK(rough.last().objective - exact.last().objective < 0.05);
+    CHECK(rough.last().dual <= exact.last().objective);
+  }
 }
 
-TEST(the_second_derivative_is_the_change_of_the_gradient) {
+void check_second_derivative(const std::vector<int32_t>& chosen) {
   const Small data(5, 30, 8);
-  std::vector<int64_t> first{0};
-  std::vector<Label> pairs;
-  find_pairs(data.chains, data.truth.data(), 5, first, pairs);
-  const Layout layout(9, 5, first, pairs, true, true, {});
-  const Reach reach({}, 5, data.chains.longest());
-  const Places places(data.chains, layout);
-  const Tagging task{data.chains, layout, {}, reach, data.truth, {}, 0.05, &places};
+  const Model model(data, true, true, true, chosen);
+  const Layout& layout = model.layout;
+  const Tagging& task = model.task;
   Team team(2);
   Watch watch = forever();
   const auto n = size_t(layout.size);
@@ -167,6 +189,10 @@ TEST(the_second_derivative_is_the_change_of_the_gradient) {
   const int times = 2000;
   for (int i = 0; i < times; ++i) mean += of_all(multiply(0.1, uint64_t(i))) / times;
   CHECK(curvature.places().size() < n && std::abs(mean - exact) < 0.03 * exact);
+}
+
+TEST(the_second_derivative_is_the_change_of_the_gradient) {
+  for (const auto& chosen : no_or_some_features) check_second_derivative(chosen);
 }
 
 TEST(a_sparse_sum_forgets_all_when_cleared) {

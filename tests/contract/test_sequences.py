@@ -85,6 +85,7 @@ def tagger(chain: Chain, loss: str, solver: Any, **more: Any) -> PegasosSequence
         pairs="seen" if chain.seen else "all",
         boundaries=boundaries[chain.start, chain.end],
         allowed=chain.steps,
+        transition_features=list(chain.chosen) or None,
         solver=solver,
         **({"tol": 1e-3, "max_epochs": 30, "random_state": 0} | more),
     )
@@ -132,7 +133,7 @@ def test_rounding_is_counted_in_the_bound(loss: str, scale: float) -> None:
     for _ in range(6):
         X = scale * rng.integers(-2, 3, size=(9, 3))  # whole numbers: joint features have no rounding of their own
         y = np.concatenate([[0, 1, 2], rng.integers(3, size=6)]).astype(np.uint16)
-        chain = Chain(X, [3, 3, 1, 2], y, 3, 5, lam=10.0 ** rng.integers(-4, 0))
+        chain = Chain(X, [3, 3, 1, 2], y, 3, 5, lam=10.0 ** rng.integers(-4, 0), chosen=(1,))
         parts = [(psi.astype(np.longdouble), cost.astype(np.longdouble)) for psi, cost in losses_of(chain, loss)]
         model = tagger(chain, loss, "auto", tol=0, max_epochs=60)
         exact = value_and_gradient(chain, loss, parts, model._w.astype(np.longdouble))[0]
@@ -174,7 +175,7 @@ def test_the_step_equals_a_plain_reference_on_the_same_picks(loss: str, how: dic
     costs = rng.uniform(0.5, 2, size=(3, 3))  # no two labellings cost the same: no ties
     np.fill_diagonal(costs, 0)
     y = np.array([0, 1, 2, 1, 0, 0, 2, 1, 1, 2, 0, 1], np.uint16)
-    chain = Chain(X, lengths, y, 3, 5, costs=costs, lam=0.05)
+    chain = Chain(X, lengths, y, 3, 5, costs=costs, lam=0.05, chosen=(0, 2))
     solver = Pegasos(T=23, sampling=sampling, **how)
     model = tagger(chain, loss, solver, random_state=7)
     seed = int(np.random.RandomState(7).randint(2**31 - 1))
@@ -222,9 +223,9 @@ def test_any_number_of_threads_gives_the_same_model(loss: str, solver: Any) -> N
     X = (rng.uniform(size=(lengths.sum(), 20)) < 0.2).astype(float)
     y = rng.integers(5, size=lengths.sum())
     fits = [
-        PegasosSequenceTagger(lam=1e-2, loss=loss, solver=solver, tol=1e-2, n_jobs=n, random_state=0).fit(
-            X, y, lengths=lengths
-        )
+        PegasosSequenceTagger(
+            lam=1e-2, loss=loss, solver=solver, tol=1e-2, n_jobs=n, random_state=0, transition_features=[3, 7]
+        ).fit(X, y, lengths=lengths)
         for n in (1, 2, 3)
     ]
     assert len({fit._w.tobytes() for fit in fits}) == 1

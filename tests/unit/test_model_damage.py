@@ -158,6 +158,8 @@ FORGERIES: list[tuple[str, str, Change]] = [
     ("tagger", "emission has shape", tensor("emission", lambda a: a[1:])),
     ("tagger", "transitions has shape", tensor("transitions", lambda a: a[1:])),
     ("tagger", "ascending labels", tensor("seen.1", lambda a: a + 7)),
+    ("tagger, features of transitions", "ascending columns", tensor("transition_columns_", lambda a: a + 99)),
+    ("tagger, features of transitions", "_transitions has shape", tensor("feature_transitions", lambda a: a[1:])),
     ("tagger", "ascending labels", tensor("seen.0", lambda a: a[::-1].copy())),
     ("tagger", "seen does not have", tensor("seen.0", lambda a: a[1:])),
     ("tagger", "feature_names_ does not have", fitted("feature_names_", None)),

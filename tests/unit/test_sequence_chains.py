@@ -72,14 +72,15 @@ def long_chain(n: int, K: int, forced: float, seed: int = 0) -> Chain:
     return chain
 
 
-def test_probabilities_that_underflow_are_summed_in_log_space() -> None:
+@pytest.mark.parametrize("chosen", [(), (0,)])
+def test_probabilities_that_underflow_are_summed_in_log_space(chosen: tuple[int, ...]) -> None:
     """A step of e^-100 again and again, to be made good by the last token."""
     K, n = 3, 12
     steps = np.ones((K, K), np.uint8)
     steps[[0, 1], 2] = 0  # label 2 only from the start on
     X = np.ones((n, 1))
     X[-1] = -20.0
-    chain = Chain(X, [n], np.zeros(n, np.uint16), K, 0, steps=steps)
+    chain = Chain(X, [n], np.zeros(n, np.uint16), K, 0, steps=steps, chosen=chosen)
     w = np.zeros(chain.layout.size)
     w[2] = -100.0  # the emission weight of label 2: bad everywhere but at the end
     marginals, log_z, _ = chain.plain.marginals(w, 1, watch())

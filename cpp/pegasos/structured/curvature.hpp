@@ -30,7 +30,9 @@ class Curvature {
     sums_.resize(pass_.parts, size());
     return over_parts(pass_, team, watch, StartAtOnce{}, [&](int64_t, int64_t from, int64_t to) {
       std::vector<double> room(size_t(2 * chain_.longest));
-      for (int64_t at = from; at < to; ++at) find_probabilities(at, edges, room.data());
+      for (int64_t at = from; at < to; ++at)
+        with_features() ? find_probabilities<true>(at, edges, room.data())
+                        : find_probabilities<false>(at, edges, room.data());
       return int64_t(pass_.each) * (to - from);
     });
   }
@@ -46,7 +48,8 @@ class Curvature {
       sums_.clear(part);
       std::vector<double> room(size_t(3 * chain_.longest));
       for (int64_t at = pass_.first(part); at < pass_.first(part + 1); ++at)
-        add_product(at, v.data(), room.data(), sums_.of(part));
+        with_features() ? add_product<true>(at, v.data(), room.data(), sums_.of(part))
+                        : add_product<false>(at, v.data(), room.data(), sums_.of(part));
     });
     const auto sum = sums_.total(team);
     const auto m = double(task_.m());
@@ -66,6 +69,21 @@ class Curvature {
     else
       for (int64_t j = node[0].first; j < node[1].first; ++j) sum += chain_.values[size_t(j)] * v[entry[j]];
     return sum;
+  }
+
+  // Whether links have features of transitions. It is known when loops are compiled: a look at every link costs 8 %.
+  bool with_features() const { return !chain_.link_first.empty(); }
+  double features_of(const Link& link, const double* v) const {
+    const auto at = size_t(&link - chain_.links.data());
+    double sum = 0;
+    for (size_t j = chain_.link_first[at]; j < chain_.link_first[at + 1]; ++j)
+      sum += chain_.link_values[j] * v[chain_.link_entries[j]];
+    return sum;
+  }
+  void add_features_of(const Link& link, double u, double* out) const {
+    const auto at = size_t(&link - chain_.links.data());
+    for (size_t j = chain_.link_first[at]; j < chain_.link_first[at + 1]; ++j)
+      out[chain_.link_entries[j]] += chain_.link_values[j] * u;
   }
 
   struct Segment {
@@ -93,13 +111,17 @@ class Curvature {
   }
 
   // What may follow, from the end to the beginning; then forward, as a Markov chain, whose probabilities agree.
+  template <bool with_features>
   void find_probabilities(int64_t at, const Edges& edges, double* room) {
     const auto piece = segment(at);
     const int64_t from = piece.from, to = piece.to, base = piece.base, count = piece.count;
     Node* nodes = chain_.nodes.data() + base;
     double *weight = room, *after = room + count;
-    const auto step = [&](int64_t a, int64_t b) {
-      return edges.weight[size_t(nodes[a].label * edges.width + nodes[b].label)];
+    // No overflow: what is left of a chain need not be exact, but it must be a chain.
+    const auto step = [&](int64_t a, int64_t b, const Link& link) {
+      const double weight = edges.weight[size_t(nodes[a].label * edges.width + nodes[b].label)];
+      if constexpr (!with_features) return weight;
+      return weight * std::exp(std::clamp(features_of(link, known_.data()), -300.0, 300.0));
     };
     std::fill_n(after, count, 0.0);
     for (int64_t q = to - 1; q >= from; --q)
@@ -115,7 +137,8 @@ class Curvature {
         }
         for (int64_t k = first; k < last; ++k) after[k] = sum > 0 ? after[k] / sum : 1 / double(last - first);
         if (q > from)
-          each_link(q, base, chain_.links, [&](int64_t a, int64_t b, Link&) { after[a] += step(a, b) * after[b]; });
+          each_link(q, base, chain_.links,
+                    [&](int64_t a, int64_t b, Link& link) { after[a] += step(a, b, link) * after[b]; });
       });
     nodes_of(from, base, [&](int64_t first, int64_t last) {
       for (int64_t k = first; k < last; ++k) nodes[k].p = after[k];
@@ -124,7 +147,7 @@ class Curvature {
     for (int64_t q = from + 1; q < to; ++q) {
       std::fill_n(reached, count, 0.0);
       each_link(q, base, chain_.links,
-                [&](int64_t a, int64_t b, Link& link) { reached[a] += link.ahead = step(a, b) * after[b]; });
+                [&](int64_t a, int64_t b, Link& link) { reached[a] += link.ahead = step(a, b, link) * after[b]; });
       nodes_of(q, base, [&](int64_t first, int64_t last) {
         const double even = 1 / double(last - first);
         for (int64_t k = first; k < last; ++k) nodes[k].p = 0;
@@ -141,12 +164,17 @@ class Curvature {
 
   // out += the covariance of one segment times v. With Z the score of a labelling by v, every label gets
   // p (E[Z | label] - E[Z]), and every step likewise.
+  template <bool with_features>
   void add_product(int64_t at, const double* v, double* room, double* out) const {
     const auto piece = segment(at);
     const int64_t from = piece.from, to = piece.to, base = piece.base, count = piece.count;
     double *own = room, *before = room + count, *after = before + count;  // parts of Z: here, left and right of it
     const Node* nodes = chain_.nodes.data() + base;
-    const auto step = [&](const Link& link) { return link.number < 0 ? 0.0 : v[link.number]; };
+    const auto step = [&](const Link& link) {
+      const double sum = link.number < 0 ? 0.0 : v[link.number];
+      if constexpr (!with_features) return sum;
+      return sum + features_of(link, v);
+    };
     std::fill_n(before, 2 * count, 0.0);
     for (int64_t k = 0; k < count; ++k) own[k] = sum_of(nodes + k, v);
     for (int64_t q = from + 1; q < to; ++q)
@@ -163,8 +191,10 @@ class Curvature {
     });
     for (int64_t q = from + 1; q < to; ++q)
       each_link(q, base, chain_.links, [&](int64_t a, int64_t b, const Link& link) {
-        if (link.number >= 0)
-          out[link.number] += link.joint * (before[a] + own[a] + v[link.number] + own[b] + after[b] - mean);
+        if (link.number < 0) return;  // forbidden
+        const double u = link.joint * (before[a] + own[a] + step(link) + own[b] + after[b] - mean);
+        out[link.number] += u;
+        if constexpr (with_features) add_features_of(link, u, out);
       });
     const int32_t* entry = chain_.entries.data();
     for (int64_t k = 0; k < count; ++k) {

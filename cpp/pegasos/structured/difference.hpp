@@ -74,6 +74,14 @@ class SparseSum {
   std::vector<double> values_;
 };
 
+// visit(block, value) for each feature of a token that has weights for (feature, from, to).
+template <class Visit>
+void each_block(const Token& token, const Layout& layout, const Visit& visit) {
+  if (!layout.has_blocks()) return;
+  for (int64_t j = 0; j < token.n; ++j)
+    if (const int64_t block = layout.block(token.index[j]); block >= 0) visit(block, token.at(j));
+}
+
 // take(place, value) for each entry of phi(x_i, plus) - phi(x_i, minus); a place may come several times.
 template <class Take>
 void each_difference(const Chains& chains, int64_t i, const Layout& layout, const Label* plus, const Label* minus,
@@ -94,6 +102,10 @@ void each_difference(const Chains& chains, int64_t i, const Layout& layout, cons
     if (t > 0 && (differ || plus[t - 1] != minus[t - 1])) {
       offer(layout.transition(plus[t - 1], plus[t]), 1);
       offer(layout.transition(minus[t - 1], minus[t]), -1);
+      each_block(chains[chains.begin(i) + t], layout, [&](int64_t block, double x) {
+        offer(layout.in_block(block, plus[t - 1], plus[t]), x);
+        offer(layout.in_block(block, minus[t - 1], minus[t]), -x);
+      });
     }
   }
   if (n > 0 && plus[0] != minus[0]) {
@@ -115,7 +127,7 @@ inline double score_difference(const Chains& chains, int64_t i, const Layout& la
 }
 
 // to <- to + phi(x_i, truth) - sum over labellings of their probability times phi, that is minus the slope of the log
-// loss. marginals: tokens x labels; steps: expected numbers, from x to.
+// loss; features of transitions are added elsewhere. marginals: tokens x labels; steps: expected numbers, from x to.
 inline void add_expected_difference(const Chains& chains, int64_t i, const Layout& layout, const Label* truth,
                                     const double* marginals, const double* steps, SparseSum& to) {
   const int64_t n = chains.length(i), width = layout.width, labels = layout.labels;

@@ -63,35 +63,25 @@ class Reach {
   std::vector<bool> possible_;
 };
 
-class Edges {
- public:
+// Scores of the steps to a token; forbidden ones are minus infinity.
+struct StepScores {
   int64_t labels, width;
-  std::vector<double> step, start, end;  // from x to; to and from are padded
-  std::vector<double> step_back;         // to x from
+  std::vector<double> step;                 // from x to; to is padded
+  std::vector<double> step_back;            // to x from; from is padded
+  double highest = never, lowest = -never;  // of the allowed steps
+  std::vector<double> weight, weight_back;  // for sums over labellings: e^(step - highest)
 
-  // scale: the weights are scale * w.
-  Edges(const Layout& layout, const Allowed& allowed, const double* w, double scale = 1)
-      : labels(layout.labels),
-        width(layout.width),
+  StepScores(int64_t n_labels, int64_t n_padded)
+      : labels(n_labels),
+        width(n_padded),
         step(size_t(labels * width), never),
-        start(size_t(width), never),
-        end(size_t(width), never),
-        step_back(size_t(labels * width), never) {
-    for (int64_t k = 0; k < labels; ++k) {
-      if (allowed.begins(k)) start[size_t(k)] = scale * w[layout.start + k];
-      if (allowed.ends(k)) end[size_t(k)] = scale * w[layout.end + k];
-      for (int64_t to = 0; to < labels; ++to) {
-        if (!allowed.step(k, to, labels)) continue;
-        const double score = scale * w[layout.transitions + k * width + to];
-        step[size_t(k * width + to)] = step_back[size_t(to * width + k)] = score;
-        highest = std::max(highest, score);
-        lowest = std::min(lowest, score);
-      }
-    }
-    if (highest < lowest) highest = lowest = 0;  // no step is allowed
-  }
+        step_back(size_t(labels * width), never) {}
 
-  // For sums over labellings: e^(step - highest), both ways.
+  void set(int64_t from, int64_t to, double score) {
+    step[size_t(from * width + to)] = step_back[size_t(to * width + from)] = score;
+    highest = std::max(highest, score);
+    lowest = std::min(lowest, score);
+  }
   void exponentiate() {
     weight.resize(step.size());
     weight_back.resize(step.size());
@@ -100,9 +90,24 @@ class Edges {
   }
   // Whether an allowed step has become impossible by rounding, or nearly so.
   bool too_wide() const { return highest - lowest > 300; }
+};
 
-  double highest = never, lowest = -never;  // of the allowed steps
-  std::vector<double> weight, weight_back;
+// The weights of transitions: scores of the steps to any token without features of transitions.
+class Edges : public StepScores {
+ public:
+  std::vector<double> start, end;  // padded
+
+  // scale: the weights are scale * w.
+  Edges(const Layout& layout, const Allowed& allowed, const double* w, double scale = 1)
+      : StepScores(layout.labels, layout.width), start(size_t(width), never), end(size_t(width), never) {
+    for (int64_t k = 0; k < labels; ++k) {
+      if (allowed.begins(k)) start[size_t(k)] = scale * w[layout.start + k];
+      if (allowed.ends(k)) end[size_t(k)] = scale * w[layout.end + k];
+      for (int64_t to = 0; to < labels; ++to)
+        if (allowed.step(k, to, labels)) set(k, to, scale * w[layout.transitions + k * width + to]);
+    }
+    if (highest < lowest) highest = lowest = 0;  // no step is allowed
+  }
 };
 
 }  // namespace pegasos::structured

@@ -8,6 +8,7 @@
 
 #include "pegasos/structured/edges.hpp"
 #include "pegasos/structured/places.hpp"
+#include "pegasos/structured/transition_features.hpp"
 
 namespace pegasos::structured {
 
@@ -20,6 +21,19 @@ struct Scratch {
   std::vector<const double*> rows;  // of one token
   std::vector<double> row_value, listed;
   std::vector<Label> labels;
+  // Of the sequence that was scored last.
+  const TransitionFeatures* transition_features = nullptr;  // null: there are none
+  int64_t begin = 0;                                        // its first token
+  size_t n_kinds = 0;
+  std::vector<KindOfSteps> kinds;  // n_kinds, and room for more
+
+  // -1: none of its own.
+  int32_t kind(int64_t t) const { return transition_features == nullptr ? -1 : transition_features->kind(begin + t); }
+  // Scores of the steps to token t.
+  const StepScores& steps(const Edges& edges, int64_t t) const {
+    const int32_t own = kind(t);
+    return own < 0 ? static_cast<const StepScores&>(edges) : kinds[size_t(own)];
+  }
 
   void fit(int64_t tokens, int64_t width) {
     const auto n = size_t(tokens * width);
@@ -72,7 +86,19 @@ struct Emissions {
   const Chains& chains;
   const Layout& layout;
   const Places* places = nullptr;
+  const TransitionFeatures* transition_features = nullptr;
 };
+
+// Scores of the steps to those tokens of sequence i that have their own.
+inline void score_steps(const Emissions& of, int64_t i, const Edges& edges, const double* w, double scale, Scratch& s) {
+  s.transition_features = of.transition_features;
+  if (of.transition_features == nullptr) return;
+  s.begin = of.chains.begin(i);
+  s.n_kinds = of.transition_features->kinds(i);
+  while (s.kinds.size() < s.n_kinds) s.kinds.emplace_back(edges);
+  for (size_t kind = 0; kind < s.n_kinds; ++kind)
+    s.kinds[kind].score(edges, of.transition_features->entries(i, kind), w, scale);
+}
 
 // Scores of all tokens of sequence i, those of the start and the end included, as scale * w has them. With `costs`
 // (true label x label, padded) the cost of each label is added: the loss-augmented scores of eq. 20.
@@ -81,6 +107,7 @@ struct Emissions {
                                                      const Label* truth, Scratch& s) {
   const int64_t n = of.chains.length(i), begin = of.chains.begin(i), width = of.layout.width;
   s.fit(n, width);
+  score_steps(of, i, edges, w, scale, s);
   for (int64_t t = 0; t < n; ++t) {
     double* out = s.score.data() + t * width;
     if (of.places != nullptr)

@@ -73,7 +73,7 @@ class FirstSteps {
     const Label* truth = task_.truth_of(i);
     StepCounts counts(edges);
     score_tokens(task_.emissions(), i, edges, w, 1, nullptr, nullptr, out.scratch);
-    forward_backward(edges, task_.reach, n, out.scratch, &counts);
+    forward_backward(edges, task_.reach, n, out.scratch, counts);
     out.steps.assign(edges.step.size(), 0.0);
     counts.add_to(edges, -1, out.steps.data());
     for (int64_t t = 0; t < n; ++t) {
@@ -85,7 +85,7 @@ class FirstSteps {
     }
   }
 
-  void take(int64_t i, const Slope& slope, double* w) {
+  void take(int64_t i, Slope& slope, double* w) {
     const Layout& layout = task_.layout;
     const int64_t n = task_.chains.length(i), begin = task_.chains.begin(i);
     const auto add = [&](int64_t place, double g) {
@@ -105,6 +105,9 @@ class FirstSteps {
     }
     for (size_t at = 0; at < slope.steps.size(); ++at)
       if (std::abs(slope.steps[at]) > least_) add(layout.transitions + int64_t(at), slope.steps[at]);
+    if (task_.transition_features != nullptr)
+      each_transition_slope(*task_.transition_features, task_.chains, i, task_.truth_of(i), slope.scratch.kinds, least_,
+                            add);
     steps_ += 1;
   }
 

@@ -9,8 +9,8 @@
 
 namespace pegasos::structured {
 
-// In: scores in s, those of score_tokens. Out: log Z; s.best has the marginals, tokens x labels; steps, unless null,
-// grows by the expected number of each step, from x to.
+// In: scores in s, those of score_tokens. Out: log Z; s.best has the marginals, tokens x labels; steps grows by the
+// expected number of each step, from x to, but for tokens whose steps have scores of their own: theirs are in s.kinds.
 //
 // In log space every sum takes as many exponentials as it has terms: for the few chains that need it.
 inline double forward_backward_in_logs(const Edges& edges, int64_t n, Scratch& s, double* steps) {
@@ -29,20 +29,26 @@ inline double forward_backward_in_logs(const Edges& edges, int64_t n, Scratch& s
   for (int64_t k = 0; k < width; ++k) forward[k] = score[k];
   for (int64_t t = 1; t < n; ++t)
     for (int64_t k = 0; k < width; ++k)
-      forward[t * width + k] = k < labels ? score[t * width + k] + log_sum(forward + (t - 1) * width,
-                                                                           edges.step_back.data() + k * width, none)
-                                          : never;
+      forward[t * width + k] =
+          k < labels ? score[t * width + k] +
+                           log_sum(forward + (t - 1) * width, s.steps(edges, t).step_back.data() + k * width, none)
+                     : never;
   for (int64_t k = 0; k < width; ++k) backward[(n - 1) * width + k] = k < labels ? 0.0 : never;
   for (int64_t t = n - 1; t > 0; --t)
     for (int64_t k = 0; k < width; ++k)
       backward[(t - 1) * width + k] =
-          k < labels ? log_sum(edges.step.data() + k * width, score + t * width, backward + t * width) : never;
+          k < labels ? log_sum(s.steps(edges, t).step.data() + k * width, score + t * width, backward + t * width)
+                     : never;
   const double log_z = log_sum(forward + (n - 1) * width, none, none);
-  for (int64_t t = 1; steps != nullptr && t < n; ++t)
+  for (int64_t t = 1; t < n; ++t) {
+    const double* step = s.steps(edges, t).step.data();
+    const int32_t kind = s.kind(t);
+    double* expected = kind < 0 ? steps : s.kinds[size_t(kind)].expected.data();
     for (int64_t from = 0; from < labels; ++from)
       for (int64_t to = 0; to < labels; ++to)
-        steps[from * width + to] += std::exp(forward[(t - 1) * width + from] + edges.step[size_t(from * width + to)] +
-                                             score[t * width + to] + backward[t * width + to] - log_z);
+        expected[from * width + to] += std::exp(forward[(t - 1) * width + from] + step[from * width + to] +
+                                                score[t * width + to] + backward[t * width + to] - log_z);
+  }
   for (int64_t at = 0; at < n * width; ++at) forward[at] = std::exp(forward[at] + backward[at] - log_z);
   return log_z;
 }
@@ -66,7 +72,7 @@ PEG_INLINE bool sound(const double* x, const double* reachable, int64_t width) {
 }
 
 // The same with probabilities, scaled to sum 1 at each token; false if they would underflow. `pairs` grows by what
-// edges.weight, entry by entry, turns into the expected number of each step.
+// edges.weight, entry by entry, turns into the expected number of each step; s.kinds likewise.
 [[maybe_unused]] PEG_CLONES static bool scaled_passes(const Edges& edges, const Reach& reach, int64_t n, Scratch& s,
                                                       double* pairs, double& log_z) {
   const int64_t labels = edges.labels, width = edges.width;
@@ -81,8 +87,10 @@ PEG_INLINE bool sound(const double* x, const double* reachable, int64_t width) {
     if (t == 0) {
       for (int64_t k = 0; k < width; ++k) now[k] = weight[k];
     } else {
-      product(now - width, edges.weight.data(), labels, width, now);
+      const StepScores& steps = s.steps(edges, t);
+      product(now - width, steps.weight.data(), labels, width, now);
       for (int64_t k = 0; k < width; ++k) now[k] *= weight[k];
+      logs += steps.highest - edges.highest;
     }
     const double sum = sum_of(now, width), inverse = 1 / sum;
     if (!(sum > least)) return false;
@@ -106,11 +114,12 @@ PEG_INLINE bool sound(const double* x, const double* reachable, int64_t width) {
     if (t > 0) {
       const double* weight = s.weight.data() + t * width;
       for (int64_t k = 0; k < width; ++k) carried[k] = weight[k] * behind[k] * s.scale[size_t(t)];
-      if (pairs != nullptr) outer(now - width, carried, labels, width, pairs);
+      const int32_t kind = s.kind(t);
+      outer(now - width, carried, labels, width, kind < 0 ? pairs : s.kinds[size_t(kind)].pairs.data());
     }
     for (int64_t k = 0; k < width; ++k) now[k] *= behind[k];
     if (t == 0) return true;
-    product(carried, edges.weight_back.data(), labels, width, behind);
+    product(carried, s.steps(edges, t).weight_back.data(), labels, width, behind);
     if (!sound(behind, reach.to_end(n - t), width)) return false;
   }
 }
@@ -130,19 +139,30 @@ struct StepCounts {
   }
 };
 
-// log Z; marginals in s.best. edges must have been exponentiated. counts may be null.
-inline double forward_backward(const Edges& edges, const Reach& reach, int64_t n, Scratch& s, StepCounts* counts) {
+// log Z; marginals in s.best, expected numbers of steps in counts, of those with scores of their own in s.kinds, too.
+// edges must have been exponentiated.
+inline double forward_backward(const Edges& edges, const Reach& reach, int64_t n, Scratch& s, StepCounts& counts) {
   if (n == 0) return 0;
+  const std::span kinds(s.kinds.data(), s.transition_features == nullptr ? 0 : s.n_kinds);
   double log_z = 0;
-  if (!edges.too_wide()) {
-    if (counts != nullptr) counts->trial.assign(edges.step.size(), 0.0);
-    if (detail::scaled_passes(edges, reach, n, s, counts == nullptr ? nullptr : counts->trial.data(), log_z)) {
-      if (counts != nullptr)
-        for (size_t at = 0; at < counts->pairs.size(); ++at) counts->pairs[at] += counts->trial[at];
-      return log_z;
-    }
+  bool scaled = !edges.too_wide();
+  for (const KindOfSteps& kind : kinds) scaled = scaled && !kind.too_wide();
+  if (scaled) {
+    counts.trial.assign(edges.step.size(), 0.0);
+    for (KindOfSteps& kind : kinds) kind.pairs.assign(edges.step.size(), 0.0);
+    scaled = detail::scaled_passes(edges, reach, n, s, counts.trial.data(), log_z);
   }
-  return forward_backward_in_logs(edges, n, s, counts == nullptr ? nullptr : counts->direct.data());
+  for (KindOfSteps& kind : kinds) kind.expected.assign(edges.step.size(), 0.0);
+  if (scaled) {
+    for (size_t at = 0; at < counts.pairs.size(); ++at) counts.pairs[at] += counts.trial[at];
+    for (KindOfSteps& kind : kinds)
+      for (size_t at = 0; at < kind.pairs.size(); ++at) kind.expected[at] = kind.pairs[at] * kind.weight[at];
+  } else {
+    log_z = forward_backward_in_logs(edges, n, s, counts.direct.data());
+  }
+  for (const KindOfSteps& kind : kinds)
+    for (size_t at = 0; at < kind.expected.size(); ++at) counts.direct[at] += kind.expected[at];
+  return log_z;
 }
 
 }  // namespace pegasos::structured

@@ -38,6 +38,8 @@ class InDoubt {
   bool build(std::span<const double> marginals, double least, const Stream& draws, Watch& watch) {
     for (const int64_t place : places) number_[size_t(place)] = -1;
     places.clear(), nodes.clear(), links.clear(), entries.clear(), values.clear(), positions.clear();
+    link_first.assign(task_.layout.has_blocks() ? 1 : 0, 0);
+    link_entries.clear(), link_values.clear();
     segments.assign(1, 0);
     longest = 0;
     for (int64_t i = 0; i < task_.m(); ++i) {
@@ -59,7 +61,11 @@ class InDoubt {
   std::vector<Link> links;              // for each position but a segment's first: labels before x labels here
   std::vector<int32_t> entries;         // numbers of weights
   std::vector<double> values;           // of entries; empty: all are 1
-  int64_t longest = 0;                  // nodes of a segment
+  // Of links, beside the weight of the transition: features of transitions. Empty: there are none.
+  std::vector<size_t> link_first;  // the first entry of each, and one more
+  std::vector<int32_t> link_entries;
+  std::vector<double> link_values;
+  int64_t longest = 0;  // nodes of a segment
 
   // About how many entries and links there will be with this `least`, on average over the draws.
   static double cost(const Tagging& task, std::span<const double> marginals, double least) {
@@ -117,38 +123,49 @@ class InDoubt {
       const bool in_doubt = kept_.size() > 1;
       if (in_doubt && first < 0) {
         first = int64_t(positions.size());
-        if (t > 0) add_known(p - width, first);
+        if (t > 0) add_known(first, i, t - 1, p - width);
       }
-      if (in_doubt) add_position(first, i, t);
+      if (in_doubt) add_position(first, i, t, true);
       if (first < 0 || (in_doubt && t < n - 1)) continue;
-      if (!in_doubt) add_known(p, first);
+      if (!in_doubt) add_known(first, i, t, p);
       segments.push_back(int64_t(positions.size()));
       longest = std::max(longest, int64_t(nodes.size()) - positions[size_t(first)].node);
       first = -1;
     }
   }
 
-  void add_known(const double* p, int64_t first) {
+  void add_known(int64_t first, int64_t i, int64_t t, const double* p) {
     known_.assign(1, {most_probable(p, task_.layout.labels), 0});
     kept_.swap(known_);
-    add_position(first, -1, 0);
+    add_position(first, i, t, false);
     kept_.swap(known_);
   }
 
-  // i < 0: a label that is known has no covariance, and needs no features.
-  void add_position(int64_t first, int64_t i, int64_t t) {
+  // A label that is known, not in doubt, has no covariance, and needs no features but those of the steps to it.
+  void add_position(int64_t first, int64_t i, int64_t t, bool in_doubt) {
     const int64_t before = int64_t(positions.size()) == first ? -1 : positions.back().node;
     const auto node = int64_t(nodes.size());
     positions.push_back({node, int64_t(links.size())});
     for (const Kept& kept : kept_) {
       nodes.push_back({int64_t(entries.size()), kept.label, kept.boost, 0});
-      if (i >= 0) add_entries(i, t, kept.label);
+      if (in_doubt) add_entries(i, t, kept.label);
     }
     for (int64_t from = before; before >= 0 && from < node; ++from)
       for (const Kept& kept : kept_) {
         const int64_t place = task_.layout.transition(nodes[size_t(from)].label, kept.label);
         links.push_back({place < 0 ? -1 : number_of(place), 0, 0, 0});
+        if (task_.layout.has_blocks()) add_link_entries(i, t, nodes[size_t(from)].label, kept.label);
       }
+  }
+
+  void add_link_entries(int64_t i, int64_t t, Label from, Label to) {
+    each_block(task_.chains[task_.chains.begin(i) + t], task_.layout, [&](int64_t block, double x) {
+      const int64_t place = task_.layout.in_block(block, from, to);
+      if (place < 0) return;
+      link_entries.push_back(number_of(place));
+      link_values.push_back(x);
+    });
+    link_first.push_back(link_entries.size());
   }
 
   void add_entries(int64_t i, int64_t t, Label k) {

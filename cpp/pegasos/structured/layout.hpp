@@ -1,4 +1,5 @@
-// Where each weight is. Emission weights come first, feature by feature, then transitions (from x to), start and end.
+// Where each weight is. Emission weights come first, feature by feature, then transitions (from x to), start and end,
+// and a block of transitions for each feature that was chosen to have one.
 //
 // A feature has a weight for every label, or only for those it was seen with. Rows of labels are padded to groups of
 // four, so that loops over labels have no rests. A feature that was seen with few labels has a short list instead:
@@ -31,11 +32,12 @@ struct Allowed {
 class Layout {
  public:
   int64_t labels, width;  // K, and K padded
-  int64_t transitions, start, end, size;
+  int64_t transitions, start, end, blocks, size;
 
-  // seen: for each feature in turn the labels it has weights for, as places in pairs; empty: all.
+  // seen: for each feature in turn the labels it has weights for, as places in pairs; empty: all. chosen: features with
+  // weights for (feature, from, to).
   Layout(int64_t n_features, int64_t n_labels, std::span<const int64_t> seen, std::span<const Label> pairs, bool starts,
-         bool ends, const Allowed& allowed)
+         bool ends, const Allowed& allowed, std::span<const int32_t> chosen = {})
       : labels(n_labels), width(padded(n_labels)), rows_(size_t(n_features) + 1) {
     const int64_t longest_list = width / 3;
     for (int64_t f = 0; f < n_features; ++f) {
@@ -51,12 +53,17 @@ class Layout {
       rows_[size_t(f) + 1] = int64_t(label_.size());
     }
     transitions = int64_t(label_.size());
-    for (int64_t from = 0; from < labels; ++from)
-      for (int64_t to = 0; to < width; ++to) push(to, to < labels && allowed.step(from, to, labels));
+    push_steps(allowed);
     start = int64_t(label_.size());
     for (int64_t k = 0; k < width; ++k) push(k, starts && k < labels && allowed.begins(k));
     end = int64_t(label_.size());
     for (int64_t k = 0; k < width; ++k) push(k, ends && k < labels && allowed.ends(k));
+    blocks = int64_t(label_.size());
+    if (!chosen.empty()) block_.assign(size_t(n_features), -1);
+    for (const int32_t f : chosen) {
+      block_[size_t(f)] = int64_t(label_.size());
+      push_steps(allowed);
+    }
     size = int64_t(label_.size());
   }
 
@@ -78,11 +85,19 @@ class Layout {
     return -1;
   }
   int64_t transition(Label from, Label to) const { return if_live(transitions + from * width + to); }
+  // Whether any feature has weights for (feature, from, to), and where those of one begin; -1: it has none.
+  bool has_blocks() const { return !block_.empty(); }
+  int64_t block(int64_t f) const { return block_[size_t(f)]; }
+  int64_t in_block(int64_t first, Label from, Label to) const { return if_live(first + from * width + to); }
   int64_t starting(Label k) const { return if_live(start + k); }
   int64_t ending(Label k) const { return if_live(end + k); }
 
  private:
   int64_t if_live(int64_t place) const { return live(place) ? place : -1; }
+  void push_steps(const Allowed& allowed) {
+    for (int64_t from = 0; from < labels; ++from)
+      for (int64_t to = 0; to < width; ++to) push(to, to < labels && allowed.step(from, to, labels));
+  }
   void push(int64_t label, bool live) {
     label_.push_back(Label(label));
     live_.push_back(uint8_t(live));
@@ -91,6 +106,7 @@ class Layout {
   std::vector<int64_t> rows_;
   std::vector<Label> label_;
   std::vector<uint8_t> live_;
+  std::vector<int64_t> block_;  // of features; empty: no feature has one
 };
 
 // For each feature the labels it occurs with, ascending.

@@ -71,9 +71,15 @@ class Likelihood {
     const int64_t n = task_.chains.length(i), begin = task_.chains.begin(i), width = edges.width;
     score_tokens(task_.emissions(), i, edges, w, 1, nullptr, nullptr, s);
     const double truth = score_of(edges, n, s, task_.truth_of(i));
-    part.loss += forward_backward(edges, task_.reach, n, s, &part.counts) - truth;
+    part.loss += forward_backward(edges, task_.reach, n, s, part.counts) - truth;
     std::copy_n(s.best.data(), n * width, marginals_.data() + begin * width);
     add_features(i, s.best.data(), sums);
+    if (task_.transition_features == nullptr) return;
+    for (size_t kind = 0; kind < s.n_kinds; ++kind)
+      for (const auto& entry : task_.transition_features->entries(i, kind)) {
+        const std::vector<double>& expected = s.kinds[kind].expected;
+        for (size_t at = 0; at < expected.size(); ++at) sums[entry.block + int64_t(at)] += entry.value * expected[at];
+      }
   }
 
   PEG_CLONES void add_features(int64_t i, const double* p, double* sums) const {
@@ -108,7 +114,10 @@ class Likelihood {
       for (int64_t t = 0; t < n; ++t) {
         const Token token = task_.chains[task_.chains.begin(i) + t];
         for (int64_t j = 0; j < token.n; ++j) add(task_.layout.emission(token.index[j], y[t]), token.at(j));
-        if (t > 0) add(task_.layout.transition(y[t - 1], y[t]), 1);
+        if (t == 0) continue;
+        add(task_.layout.transition(y[t - 1], y[t]), 1);
+        each_block(token, task_.layout,
+                   [&](int64_t block, double x) { add(task_.layout.in_block(block, y[t - 1], y[t]), x); });
       }
       if (n > 0) {
         add(task_.layout.starting(y[0]), 1);

@@ -125,11 +125,14 @@ class StructuredPegasos {
                  task_.truth_of(i), s);
     if (log_loss_) {
       StepCounts counts(edges);
-      forward_backward(edges, task_.reach, n, s, &counts);
+      forward_backward(edges, task_.reach, n, s, counts);
       steps_[size_t(j)].assign(edges.step.size(), 0.0);
       counts.add_to(edges, 1, steps_[size_t(j)].data());
       add_expected_difference(task_.chains, i, task_.layout, task_.truth_of(i), s.best.data(), steps_[size_t(j)].data(),
                               out);
+      if (task_.transition_features != nullptr)
+        each_transition_slope(*task_.transition_features, task_.chains, i, task_.truth_of(i), s.kinds, 0,
+                              [&](int64_t place, double x) { out.add(place, x); });
       return;
     }
     found_[size_t(j)].resize(size_t(n));

@@ -29,15 +29,22 @@ class Rounding {
           column[size_t(token.index[j])] += std::abs(token.at(j));
           entries[size_t(token.index[j])] += 1;
         }
-        const double terms = double(token.n) + 2 * n + 8;
+        double numbers = double(token.n);
+        each_block(token, task.layout, [&](int64_t, double x) {
+          size += std::abs(x);
+          numbers += 1;
+        });
+        const double terms = numbers + 2 * n + 8;
         per_weight_ += terms * size / m_;
         per_cost_ += terms / m_;
         worst_token_ = std::max(worst_token_, terms * size);
       }
     }
     for (size_t f = 0; f < column.size(); ++f) {
-      columns_ += column[f] * column[f];
-      long_columns_ += column[f] * column[f] * entries[f] * entries[f];
+      // Features of transitions are in the gradient twice: with labels, and with steps.
+      const double times = task.layout.has_blocks() && task.layout.block(int64_t(f)) >= 0 ? 2 : 1;
+      columns_ += times * column[f] * column[f];
+      long_columns_ += times * column[f] * column[f] * entries[f] * entries[f];
     }
     const auto tokens = double(chains.tokens());
     columns_ = std::sqrt(columns_ + tokens * tokens * 3);

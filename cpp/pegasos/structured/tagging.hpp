@@ -23,10 +23,11 @@ struct Tagging {
   std::span<const Label> truth = {};   // of every token
   std::span<const double> costs = {};  // true label x label, labels padded; the diagonal is zero
   double lam = 0;
-  const Places* places = nullptr;  // solvers want them; a prediction does without
+  const Places* places = nullptr;                           // solvers want them; a prediction does without
+  const TransitionFeatures* transition_features = nullptr;  // null: there are none
 
   int64_t m() const { return chains.size(); }
-  Emissions emissions() const { return {chains, layout, places}; }
+  Emissions emissions() const { return {chains, layout, places, transition_features}; }
   const Label* truth_of(int64_t i) const { return truth.data() + chains.begin(i); }
 };
 
@@ -34,7 +35,7 @@ struct Tagging {
 inline double score_of(const Edges& edges, int64_t n, const Scratch& s, const Label* labels) {
   double sum = n == 0 ? 0 : s.score[labels[0]];
   for (int64_t t = 1; t < n; ++t)
-    sum = sum + edges.step[size_t(labels[t - 1] * edges.width + labels[t])] +
+    sum = sum + s.steps(edges, t).step[size_t(labels[t - 1] * edges.width + labels[t])] +
           s.score[size_t(t * edges.width + labels[t])];
   return sum;
 }

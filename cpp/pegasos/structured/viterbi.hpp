@@ -19,7 +19,7 @@ namespace pegasos::structured {
   for (int64_t k = 0; k < width; ++k) best[k] = score[k];
   for (int64_t t = 1; t < n; ++t) {
     double* now = best + t * width;
-    max_plus(now - width, edges.step.data(), labels, width, now);
+    max_plus(now - width, s.steps(edges, t).step.data(), labels, width, now);
     for (int64_t k = 0; k < width; ++k) now[k] += score[t * width + k];
   }
   const auto top = [&](const double* base, const double* more) {
@@ -33,7 +33,7 @@ namespace pegasos::structured {
   const double value = best[(n - 1) * width + at];
   out[n - 1] = Label(at);
   for (int64_t t = n - 1; t > 0; --t) {
-    at = top(best + (t - 1) * width, edges.step_back.data() + at * width);
+    at = top(best + (t - 1) * width, s.steps(edges, t).step_back.data() + at * width);
     out[t - 1] = Label(at);
   }
   return value;

@@ -194,6 +194,7 @@ def _tagger(model: Any) -> dict[str, Any]:
         "seen": shape.seen,
         "boundaries": (shape.start, shape.end),
         "allowed": shape.allowed,
+        **({} if shape.chosen is None else {"transition_columns_": shape.chosen}),
         **shape.weights(w),
     }
 
@@ -209,13 +210,17 @@ def _restore_tagger(model: Any, state: State) -> None:
     emission = state.array("emission", "f", (n, K) if seen is None else (count,))
     weights = {"transitions": state.array("transitions", "f", (K, K))}
     weights |= {name: state.array(name, "f", (K,)) for name in ("first", "last")}
+    chosen = None
+    if "transition_columns_" in state:
+        chosen = np.ascontiguousarray(state.array("transition_columns_", "i", (None,)), np.int32)
+        weights["feature_transitions"] = state.array("feature_transitions", "f", (len(chosen), K, K))
     if seen is not None and len(seen[0]) != n + 1:
         raise Damaged(f"seen does not have {n} features")
     if allowed is not None:
         allowed = tuple(np.ascontiguousarray(mask, np.uint8) for mask in allowed)
         if [mask.shape for mask in allowed] != [(K, K), (K,), (K,)]:
             raise Damaged(f"allowed does not have {K} labels")
-    model._shape = Shape(n, K, seen, bool(start), bool(end), allowed)
+    model._shape = Shape(n, K, seen, bool(start), bool(end), allowed, chosen)
     model._w = model._shape.vector(emission, **weights)
     names, named, hashed = state.take("feature_names_"), state.take("named", bool), state.count("hashed")
     if (names is not None and len(names) != n) or (names is None) != (not named or hashed > 0) or hashed not in (0, n):

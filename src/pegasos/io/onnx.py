@@ -64,6 +64,8 @@ def to_onnx(model: Any, path: Path | None, dtype: Literal["float32", "float64"])
     name = type(model).__name__
     if name not in (*_ROWS, "PegasosSequenceTagger"):
         raise ValueError(f"ONNX cannot run a {name}: the code that decodes structures is yours.")
+    if len(getattr(model, "transition_columns_", ())):
+        raise ValueError("a tagger with transition_features has no ONNX graph here; use model.save(path).")
     if not hasattr(model, "n_features_in_"):
         raise ValueError("ONNX takes rows of numbers; this model has rows that are objects.")
     g = OwnGraph()

@@ -78,6 +78,15 @@ class FittedChain(run.Files, run.CallbackSupportMixin, BaseEstimator):  # type: 
         return self._shape.transitions(self._fitted())
 
     @property
+    def transition_coef_(self) -> Floats:
+        return self._shape.feature_transitions(self._fitted())
+
+    @property
+    def transition_columns_(self) -> Any:
+        self._fitted()
+        return np.zeros(0, np.int32) if self._shape.chosen is None else self._shape.chosen.copy()
+
+    @property
     def start_(self) -> Floats:
         return self._shape.first(self._fitted())
 

@@ -16,6 +16,7 @@ from .labels import Codes, allowed_of, check_allowed, encode, flat
 from .run import OneOf, Rule
 from .solve import Going, Task, check_pegasos, solve
 from .tokens import Features, Stacked, read
+from .transition_features import chosen_columns
 from .weights import Shape
 
 Pairs = Literal["seen", "all"]
@@ -44,6 +45,10 @@ class PegasosSequenceTagger(FittedChain):
     allowed : {"BIO", "IOB2", "IOBES"}, array, callable or None, default=None
         Which labels may follow which, in training and prediction: a scheme; a boolean matrix, from x to, in the order
         of `classes_`; or a function of two labels, of which the first is None at the start, the second at the end.
+    transition_features : list, callable or None, default=None
+        Features with a weight for each pair of labels, from the token before to theirs, beside those of emission: names
+        (a name stands for all its values: "tag" for "tag:NN" and "tag:DT"), a function of a name, or columns of
+        matrices.
     min_count : int, default=1
         Features that occur less often in the training set are left out.
     n_hashed : int or None, default=None
@@ -61,6 +66,10 @@ class PegasosSequenceTagger(FittedChain):
         Emission weights; sparse with pairs="seen".
     transitions_ : array of shape (n_labels, n_labels)
         From label x to label; minus infinity where forbidden.
+    transition_columns_ : array of shape (n_chosen,)
+        Columns of the features that `transition_features` has chosen.
+    transition_coef_ : array of shape (n_chosen, n_labels, n_labels)
+        Their weights, from label x to label; minus infinity where forbidden.
     start_, end_ : arrays of shape (n_labels,)
     feature_names_ : list of str, or None without a vocabulary
     objective_, dual_objective_, gap_, converged_, history_, n_iter_, n_steps_
@@ -112,6 +121,7 @@ class PegasosSequenceTagger(FittedChain):
         pairs: Pairs = "seen",
         boundaries: Boundaries = "both",
         allowed: Allowed = None,
+        transition_features: Any = None,
         min_count: int = 1,
         n_hashed: int | None = None,
         tol: float = 1e-3,
@@ -129,6 +139,7 @@ class PegasosSequenceTagger(FittedChain):
         self.pairs = pairs
         self.boundaries = boundaries
         self.allowed = allowed
+        self.transition_features = transition_features
         self.min_count = min_count
         self.n_hashed = n_hashed
         self.tol = tol
@@ -199,12 +210,15 @@ class PegasosSequenceTagger(FittedChain):
         """Whether this fit goes on from the last one."""
         return (always or bool(self.warm_start)) and "_w" in vars(self)
 
-    def _shape_of(self, stacked: Stacked, chains: _core.Chains, classes: NDArray[Any], codes: Codes) -> Shape:
+    def _shape_of(
+        self, stacked: Stacked, features: Features, chains: _core.Chains, classes: NDArray[Any], codes: Codes
+    ) -> Shape:
         allowed = allowed_of(self.allowed, classes)
         check_allowed(allowed, classes, codes, stacked)
         seen = None if self.pairs == "all" else _core.seen_pairs(chains, codes, len(classes))
         start, end = self.boundaries in ("both", "start"), self.boundaries in ("both", "end")
-        return Shape(stacked.n_features, len(classes), seen, start, end, allowed)
+        chosen = chosen_columns(self.transition_features, features, stacked.n_features)
+        return Shape(stacked.n_features, len(classes), seen, start, end, allowed, chosen)
 
     def _train(
         self,
@@ -222,7 +236,7 @@ class PegasosSequenceTagger(FittedChain):
         if type(solver).__name__ == "SDCA":
             raise ValueError("SDCA is not for sequences; use solver='auto', its counterpart for them, or 'pegasos'.")
         chains = stacked.native()
-        shape = self._shape_of(stacked, chains, classes, codes)
+        shape = self._shape_of(stacked, features, chains, classes, codes)
         task = self._task(chains, shape, stacked, classes, codes)
         if isinstance(solver, run.Pegasos):
             run.check(solver._rules, solver)
@@ -249,7 +263,7 @@ class PegasosSequenceTagger(FittedChain):
         return self
 
     def _task(self, chains: _core.Chains, shape: Shape, stacked: Stacked, classes: NDArray[Any], codes: Codes) -> Task:
-        reach = float(chains.longest_feature2)
+        reach = float(chains.longest_feature2) * (1 if shape.chosen is None else 2)
         if not np.isfinite(4.0 * reach / self.lam):
             raise ValueError(
                 f"the largest squared norm of a sequence's features, {reach:.3g}, divided by lam = {self.lam:g} "
@@ -269,9 +283,7 @@ class PegasosSequenceTagger(FittedChain):
     def _going(self, shape: Shape, stacked: Stacked) -> Going:
         """From the last fit, in the shape of this one."""
         left, lengths = self._going_on or (None, np.zeros(0))
-        same = self._shape.layout.size == shape.layout.size and np.array_equal(
-            self._shape.layout.places()[2], shape.layout.places()[2]
-        )
+        same = self._shape.same(shape)
         w = self._w.copy() if same else self._shape.moved(self._w, shape)
         if left is None:
             return Going(w, int(self.n_steps_))

@@ -13,13 +13,16 @@ from numpy.typing import NDArray
 from .. import _core
 from .labels import Allowed
 from .run import Floats
+from .transition_features import Columns
 
 Seen = tuple[NDArray[np.int64], NDArray[np.uint16]]
 
 
 @dataclass
 class Shape:
-    """Features x labels, or the pairs that were seen, transitions, and weights of the first and the last label."""
+    """Features x labels, or the pairs that were seen, transitions, and weights of the first and the last label; chosen
+    features have transitions of their own.
+    """
 
     n_features: int
     n_labels: int
@@ -27,6 +30,7 @@ class Shape:
     start: bool
     end: bool
     allowed: Allowed | None
+    chosen: Columns | None = None
 
     @cached_property
     def layout(self) -> _core.TagLayout:
@@ -40,6 +44,7 @@ class Shape:
             steps=None if steps is None else steps.ravel(),
             first=first,
             last=last,
+            transition_features=self.chosen,
         )
 
     def __getstate__(self) -> dict[str, Any]:
@@ -57,10 +62,22 @@ class Shape:
 
     def transitions(self, w: Floats) -> Floats:
         """From label x to label; forbidden steps are minus infinity."""
-        layout, K = self.layout, self.n_labels
-        steps = w[layout.transitions : layout.start].reshape(K, layout.width)[:, :K].copy()
+        (steps,) = self._steps(w[self.layout.transitions : self.layout.start])
         if self.allowed is not None:
             steps[self.allowed[0] == 0] = -np.inf
+        return steps
+
+    def feature_transitions(self, w: Floats) -> Floats:
+        """Chosen features x from x to; forbidden steps are minus infinity."""
+        steps = self._steps(w[self.layout.blocks :])
+        if self.allowed is not None:
+            steps[:, self.allowed[0] == 0] = -np.inf
+        return steps
+
+    def _steps(self, part: Floats) -> Floats:
+        """One from x to after another, without the gaps."""
+        K = self.n_labels
+        steps: Floats = part.reshape(-1, K, self.layout.width)[:, :, :K].copy()
         return steps
 
     def first(self, w: Floats) -> Floats:
@@ -85,14 +102,22 @@ class Shape:
             emission = emission.reshape(self.n_features, layout.width)[:, :K]
         else:
             emission = emission[layout.places()[2][: layout.transitions] != 0]
-        return {
+        found = {
             "emission": emission.copy(),
-            "transitions": w[layout.transitions : layout.start].reshape(K, layout.width)[:, :K].copy(),
+            "transitions": self._steps(w[layout.transitions : layout.start])[0],
             "first": w[layout.start : layout.start + K].copy(),
             "last": w[layout.end : layout.end + K].copy(),
         }
+        return found if self.chosen is None else found | {"feature_transitions": self._steps(w[layout.blocks :])}
 
-    def vector(self, emission: Floats, transitions: Floats, first: Floats, last: Floats) -> Floats:
+    def vector(
+        self,
+        emission: Floats,
+        transitions: Floats,
+        first: Floats,
+        last: Floats,
+        feature_transitions: Floats | None = None,
+    ) -> Floats:
         """The vector of these weights, the inverse of `weights`."""
         layout, K = self.layout, self.n_labels
         w = np.zeros(layout.size)
@@ -103,7 +128,18 @@ class Shape:
         w[layout.transitions : layout.start].reshape(K, layout.width)[:, :K] = transitions
         w[layout.start : layout.start + K] = first
         w[layout.end : layout.end + K] = last
+        if feature_transitions is not None:
+            w[layout.blocks :].reshape(-1, K, layout.width)[:, :, :K] = feature_transitions
         return w
+
+    def same(self, other: Shape) -> bool:
+        """Whether every weight has the same meaning at the same place."""
+        if self.layout.size != other.layout.size or (self.chosen is None) != (other.chosen is None):
+            return False
+        ours, theirs = self.layout.places(), other.layout.places()
+        if self.chosen is not None:
+            ours, theirs = (*ours, self.chosen), (*theirs, other.chosen)
+        return all(np.array_equal(a, b) for a, b in zip(ours, theirs, strict=True))
 
     def moved(self, w: Floats, to: Shape) -> Floats:
         """The same weights in another shape over the same features and labels; what that lacks is dropped."""
@@ -121,5 +157,9 @@ class Shape:
             (self.layout.end, to.layout.end, K),
         ):
             out[theirs : theirs + n] = w[ours : ours + n]
+        if self.chosen is not None and to.chosen is not None:
+            _, mine, yours = np.intersect1d(self.chosen, to.chosen, return_indices=True)
+            n = K * self.layout.width
+            out[to.layout.blocks :].reshape(-1, n)[yours] = w[self.layout.blocks :].reshape(-1, n)[mine]
         out[live == 0] = 0.0
         return out
