@@ -36,6 +36,7 @@ class Chain:
     scale: float = 1.0
     lam: float = 0.1
     chosen: tuple[int, ...] = ()  # features with weights for (feature, from, to)
+    sample_weight: Array | None = None  # of sequences
     weights: Array = field(init=False)
 
     def __post_init__(self) -> None:
@@ -98,6 +99,10 @@ class Chain:
             out[layout.end + y[-1]] += 1
         return out * self.live
 
+    def share(self, i: int) -> float:
+        """The weight of a sequence, over the mean of all."""
+        return 1.0 if self.sample_weight is None else float(self.sample_weight[i] / self.sample_weight.mean())
+
     def truth(self, i: int) -> NDArray[np.uint16]:
         return self.y[self.begins[i] : self.begins[i + 1]]
 
@@ -140,6 +145,7 @@ def small_chains(
         X, lengths, y, K, seed, draw(st.booleans()), draw(st.booleans()), draw(st.booleans()), steps, costs,
         draw(st.sampled_from(scales)),
         chosen=tuple(sorted(draw(st.sets(st.integers(0, d - 1), max_size=2)))),
+        sample_weight=rng.uniform(0.1, 5, size=len(lengths)) if draw(st.booleans()) else None,
     )  # fmt: skip
 
 

@@ -272,10 +272,11 @@ void bind_structured(nb::module_& m) {
         return nb::make_tuple(to_numpy(std::move(rows)), to_numpy(std::move(label)), to_numpy(std::move(live)));
       });
   nb::class_<PyTagging>(m, "Tagging")
-      .def(nb::init<const PyChains&, const PyLayout&, std::optional<Vec<uint16_t>>, std::optional<Mat<double>>,
-                    double>(),
+      .def(nb::init<const PyChains&, const PyLayout&, std::optional<Vec<uint16_t>>, std::optional<Mat<double>>, double,
+                    std::optional<Vec<double>>>(),
            "chains"_a, "layout"_a, nb::kw_only(), "labels"_a.noconvert().none() = nb::none(),
-           "costs"_a.noconvert().none() = nb::none(), "lam"_a = 1.0, nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>())
+           "costs"_a.noconvert().none() = nb::none(), "lam"_a = 1.0, "weights"_a.noconvert().none() = nb::none(),
+           nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>())
       .def(
           "possible", [](const PyTagging& t, int64_t length) { return t.reach.possible(length); }, "length"_a)
       .def("decode", &decode_all, "w"_a.noconvert(), "threads"_a, "watch"_a)

@@ -1,6 +1,8 @@
 // Sequences and models of them as Python holds them: validated once, then looked at by all native functions.
 #pragma once
 
+#include <algorithm>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -106,12 +108,12 @@ struct PyTagging {
   const PyLayout& layout;
   pegasos::structured::Reach reach;
   std::vector<uint16_t> truth;
-  std::vector<double> costs;
+  std::vector<double> costs, weights;
   std::optional<pegasos::structured::TransitionFeatures> transition_features;
   pegasos::structured::Tagging task;
 
   PyTagging(const PyChains& sequences, const PyLayout& model, std::optional<Vec<uint16_t>> labels,
-            std::optional<Mat<double>> cost, double lam)
+            std::optional<Mat<double>> cost, double lam, std::optional<Vec<double>> sequence_weights)
       : chains(sequences),
         layout(model),
         reach(model.allowed(), model.view().labels, sequences.view().longest()),
@@ -134,6 +136,14 @@ struct PyTagging {
     task.truth = truth;
     task.costs = costs;
     task.lam = lam;
+    if (sequence_weights) {
+      weights.assign(sequence_weights->data(), sequence_weights->data() + sequence_weights->size());
+      if (int64_t(weights.size()) != task.m() || !std::all_of(weights.begin(), weights.end(), [](double s) {
+            return s > 0 && s <= std::numeric_limits<double>::max();
+          }))
+        throw std::invalid_argument("one weight above 0 for each sequence");
+      task.weights = weights;
+    }
     if (!model.view().has_blocks()) return;
     transition_features.emplace(task.chains, task.layout);
     task.transition_features = &*transition_features;

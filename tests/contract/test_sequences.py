@@ -47,12 +47,12 @@ def objective(chain: Chain, loss: str, w: np.ndarray) -> float:
 
 def value_and_gradient(chain: Chain, loss: str, parts: Any, w: np.ndarray) -> tuple[float, np.ndarray]:
     total, gradient = 0.5 * chain.lam * (w @ w), chain.lam * w
-    for psi, cost in parts:
+    for i, (psi, cost) in enumerate(parts):
         margins = cost - psi @ w
         top = margins.max()
         p = np.exp(margins - top) if loss == "log" else (margins == top).astype(float)
-        total += (top + (np.log(p.sum()) if loss == "log" else 0.0)) / chain.m
-        gradient = gradient - p @ psi / p.sum() / chain.m
+        total += chain.share(i) * (top + (np.log(p.sum()) if loss == "log" else 0.0)) / chain.m
+        gradient = gradient - chain.share(i) * (p @ psi) / p.sum() / chain.m
     return total, gradient
 
 
@@ -65,8 +65,8 @@ def minimum(chain: Chain, loss: str) -> float:
         f = lambda w: value_and_gradient(chain, loss, parts, w)  # noqa: E731  # used once, below
         return float(minimize(f, zero, jac=True, method="L-BFGS-B", options=options).fun)
     m = chain.m
-    every = np.concatenate([psi for psi, _ in parts]) / m
-    costs = np.concatenate([cost for _, cost in parts]) / m
+    every = np.concatenate([chain.share(i) * psi for i, (psi, _) in enumerate(parts)]) / m
+    costs = np.concatenate([chain.share(i) * cost for i, (_, cost) in enumerate(parts)]) / m
     sizes = [len(cost) for _, cost in parts]
     sums = np.repeat(np.eye(m), sizes, axis=1)  # a distribution over the labellings of each sequence
     alpha, _ = quadratic_program(every @ every.T / chain.lam, -costs, sums, np.ones(m), 1 / np.repeat(sizes, sizes))
@@ -91,7 +91,7 @@ def tagger(chain: Chain, loss: str, solver: Any, **more: Any) -> PegasosSequence
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return model.fit(chain.X, chain.y, lengths=chain.lengths)
+        return model.fit(chain.X, chain.y, lengths=chain.lengths, sample_weight=chain.sample_weight)
 
 
 def all_labels(chain: Chain) -> bool:
@@ -134,6 +134,7 @@ def test_rounding_is_counted_in_the_bound(loss: str, scale: float) -> None:
         X = scale * rng.integers(-2, 3, size=(9, 3))  # whole numbers: joint features have no rounding of their own
         y = np.concatenate([[0, 1, 2], rng.integers(3, size=6)]).astype(np.uint16)
         chain = Chain(X, [3, 3, 1, 2], y, 3, 5, lam=10.0 ** rng.integers(-4, 0), chosen=(1,))
+        chain.sample_weight = np.array([1.0, 2.0, 4.0, 1.0])  # shares are exact
         parts = [(psi.astype(np.longdouble), cost.astype(np.longdouble)) for psi, cost in losses_of(chain, loss)]
         model = tagger(chain, loss, "auto", tol=0, max_epochs=60)
         exact = value_and_gradient(chain, loss, parts, model._w.astype(np.longdouble))[0]
@@ -145,18 +146,19 @@ def test_rounding_is_counted_in_the_bound(loss: str, scale: float) -> None:
 def step_reference(chain: Chain, loss: str, solver: Pegasos, T: int, seed: int, radius: float) -> np.ndarray:
     """Fig. 2 in plain NumPy, over all labellings: scores of the batch first, then shrink, add, project."""
     parts = losses_of(chain, loss)
-    picks = picks_reference(solver.sampling, seed, chain.m, 0, T * solver.k, k=solver.k)
+    picks = picks_reference(solver.sampling, seed, chain.m, 0, T * solver.k, s=chain.sample_weight, k=solver.k)
     w, total = np.zeros(chain.layout.size), np.zeros(chain.layout.size)
     for t in range(1, T + 1):
         added = np.zeros(chain.layout.size)
         for i in picks[(t - 1) * solver.k : t * solver.k]:
             psi, cost = parts[i]
             margins = cost - psi @ w
+            share = 1.0 if solver.sampling == "iid" else chain.share(i)  # iid draws follow the weights
             if loss == "hinge":
-                added += psi[margins.argmax()]
+                added += share * psi[margins.argmax()]
             else:
                 p = np.exp(margins - margins.max())
-                added += p @ psi / p.sum()
+                added += share * (p @ psi) / p.sum()
         w = (1 - 1 / t) * w + added / (chain.lam * t * solver.k)
         length = np.linalg.norm(w)
         if solver.projection and length > radius:
@@ -167,8 +169,11 @@ def step_reference(chain: Chain, loss: str, solver: Pegasos, T: int, seed: int, 
 
 @pytest.mark.parametrize("sampling", ["blocks", "permutation", "fixed", "iid", "subsets"])
 @pytest.mark.parametrize("how", [{}, {"k": 3}, {"output": "average"}, {"projection": True}], ids=str)
+@pytest.mark.parametrize("weighted", [False, True], ids=["", "weighted"])
 @pytest.mark.parametrize("loss", LOSSES)
-def test_the_step_equals_a_plain_reference_on_the_same_picks(loss: str, how: dict[str, Any], sampling: str) -> None:
+def test_the_step_equals_a_plain_reference_on_the_same_picks(
+    loss: str, weighted: bool, how: dict[str, Any], sampling: str
+) -> None:
     rng = np.random.default_rng(5)
     lengths = [3, 1, 4, 2, 2]
     X = rng.normal(size=(12, 4)) * (rng.uniform(size=(12, 4)) < 0.7)
@@ -176,6 +181,7 @@ def test_the_step_equals_a_plain_reference_on_the_same_picks(loss: str, how: dic
     np.fill_diagonal(costs, 0)
     y = np.array([0, 1, 2, 1, 0, 0, 2, 1, 1, 2, 0, 1], np.uint16)
     chain = Chain(X, lengths, y, 3, 5, costs=costs, lam=0.05, chosen=(0, 2))
+    chain.sample_weight = np.array([1.0, 3.0, 0.5, 2.0, 1.5]) if weighted else None
     solver = Pegasos(T=23, sampling=sampling, **how)
     model = tagger(chain, loss, solver, random_state=7)
     seed = int(np.random.RandomState(7).randint(2**31 - 1))
@@ -189,7 +195,7 @@ def test_sub_gradients_are_bounded_as_the_paper_says(chain: Chain) -> None:
     """Step 1 is minus the sub-gradient at zero over lam: at most 2 max ||phi|| / lam."""
     if not all_labels(chain):
         return
-    longest = max(np.linalg.norm(chain.phi(i, y)) for i in range(chain.m) for y in chain.labellings(i))
+    longest = max(chain.share(i) * np.linalg.norm(chain.phi(i, y)) for i in range(chain.m) for y in chain.labellings(i))
     for loss in LOSSES:
         model = tagger(chain, loss, Pegasos(T=1))
         assert np.linalg.norm(model._w) * chain.lam <= 2 * longest * (1 + 1e-9)
@@ -225,7 +231,7 @@ def test_any_number_of_threads_gives_the_same_model(loss: str, solver: Any) -> N
     fits = [
         PegasosSequenceTagger(
             lam=1e-2, loss=loss, solver=solver, tol=1e-2, n_jobs=n, random_state=0, transition_features=[3, 7]
-        ).fit(X, y, lengths=lengths)
+        ).fit(X, y, lengths=lengths, sample_weight=np.arange(150) % 4)
         for n in (1, 2, 3)
     ]
     assert len({fit._w.tobytes() for fit in fits}) == 1

@@ -208,6 +208,24 @@ def test_a_warm_start_goes_on(loss: str, solver: str) -> None:
         model.fit(DICTS, [["D", "?", "V"], *TAGS[1:]])
 
 
+@pytest.mark.parametrize(("change", "solver"), [("sequences", Pegasos(T=300)), ("allowed", "auto")], ids=str)
+def test_the_certificate_of_a_warm_start_is_about_the_new_problem(change: str, solver: Any) -> None:
+    """Dual variables of other sequences, or of labellings that are forbidden now, would prove too much."""
+    rng = np.random.default_rng(0)
+    lengths = [4, 3, 2, 4, 3, 2]
+    for _ in range(6):
+        X, y = rng.normal(size=(18, 4)), np.concatenate([np.sort(rng.permutation(4)[:n] % 3) for n in lengths])
+        model = tagger(solver=solver, warm_start=True, random_state=0, lam=0.5).fit(X, y, lengths=lengths)
+        if change == "sequences":
+            X = 5 * rng.normal(size=X.shape)
+            model.set_params(solver=Pegasos(T=1))
+        else:
+            model.set_params(allowed=np.triu(np.ones((3, 3), bool)))
+        model.fit(X, y, lengths=lengths)
+        exact = tagger(tol=1e-7, lam=0.5, allowed=model.allowed).fit(X, y, lengths=lengths)
+        assert model.dual_objective_ <= exact.objective_
+
+
 @pytest.mark.parametrize("loss", ["hinge", "log"])
 def test_partial_fit_takes_sequences_as_they_come(loss: str) -> None:
     model = tagger(loss=loss, pairs="all", n_hashed=128, random_state=0)

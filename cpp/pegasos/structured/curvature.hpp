@@ -162,14 +162,15 @@ class Curvature {
     }
   }
 
-  // out += the covariance of one segment times v. With Z the score of a labelling by v, every label gets
-  // p (E[Z | label] - E[Z]), and every step likewise.
+  // out += the covariance of one segment times v and the weight of its sequence. With Z the score of a labelling by v,
+  // every label gets p (E[Z | label] - E[Z]), and every step likewise.
   template <bool with_features>
   void add_product(int64_t at, const double* v, double* room, double* out) const {
     const auto piece = segment(at);
     const int64_t from = piece.from, to = piece.to, base = piece.base, count = piece.count;
     double *own = room, *before = room + count, *after = before + count;  // parts of Z: here, left and right of it
     const Node* nodes = chain_.nodes.data() + base;
+    const double weight = chain_.weights[size_t(at)];
     const auto step = [&](const Link& link) {
       const double sum = link.number < 0 ? 0.0 : v[link.number];
       if constexpr (!with_features) return sum;
@@ -192,13 +193,13 @@ class Curvature {
     for (int64_t q = from + 1; q < to; ++q)
       each_link(q, base, chain_.links, [&](int64_t a, int64_t b, const Link& link) {
         if (link.number < 0) return;  // forbidden
-        const double u = link.joint * (before[a] + own[a] + step(link) + own[b] + after[b] - mean);
+        const double u = weight * link.joint * (before[a] + own[a] + step(link) + own[b] + after[b] - mean);
         out[link.number] += u;
         if constexpr (with_features) add_features_of(link, u, out);
       });
     const int32_t* entry = chain_.entries.data();
     for (int64_t k = 0; k < count; ++k) {
-      const double u = nodes[k].p * (before[k] + own[k] + after[k] - mean);
+      const double u = weight * nodes[k].p * (before[k] + own[k] + after[k] - mean);
       if (chain_.values.empty())
         for (int64_t j = nodes[k].first; j < nodes[k + 1].first; ++j) out[entry[j]] += u;
       else

@@ -73,7 +73,7 @@ class FirstSteps {
     const Label* truth = task_.truth_of(i);
     StepCounts counts(edges);
     score_tokens(task_.emissions(), i, edges, w, 1, nullptr, nullptr, out.scratch);
-    forward_backward(edges, task_.reach, n, out.scratch, counts);
+    forward_backward(edges, task_.reach, n, out.scratch, 1, counts);
     out.steps.assign(edges.step.size(), 0.0);
     counts.add_to(edges, -1, out.steps.data());
     for (int64_t t = 0; t < n; ++t) {
@@ -88,8 +88,9 @@ class FirstSteps {
   void take(int64_t i, Slope& slope, double* w) {
     const Layout& layout = task_.layout;
     const int64_t n = task_.chains.length(i), begin = task_.chains.begin(i);
+    const double weight = task_.weight(i);
     const auto add = [&](int64_t place, double g) {
-      if (layout.live(place)) move(size_t(place), g, w);
+      if (layout.live(place)) move(size_t(place), weight * g, w);
     };
     for (int64_t t = 0; t < n; ++t) {
       const double* x = slope.scratch.best.data() + t * layout.width;

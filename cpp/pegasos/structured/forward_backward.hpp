@@ -9,11 +9,12 @@
 
 namespace pegasos::structured {
 
-// In: scores in s, those of score_tokens. Out: log Z; s.best has the marginals, tokens x labels; steps grows by the
-// expected number of each step, from x to, but for tokens whose steps have scores of their own: theirs are in s.kinds.
+// In: scores in s, those of score_tokens. Out: log Z; s.best has the marginals, tokens x labels; steps grows by
+// `times` the expected number of each step, from x to, but for tokens whose steps have scores of their own: theirs are
+// in s.kinds.
 //
 // In log space every sum takes as many exponentials as it has terms: for the few chains that need it.
-inline double forward_backward_in_logs(const Edges& edges, int64_t n, Scratch& s, double* steps) {
+inline double forward_backward_in_logs(const Edges& edges, int64_t n, Scratch& s, double times, double* steps) {
   const int64_t labels = edges.labels, width = edges.width;
   double *forward = s.best.data(), *backward = s.weight.data();
   const double* score = s.score.data();
@@ -44,10 +45,11 @@ inline double forward_backward_in_logs(const Edges& edges, int64_t n, Scratch& s
     const double* step = s.steps(edges, t).step.data();
     const int32_t kind = s.kind(t);
     double* expected = kind < 0 ? steps : s.kinds[size_t(kind)].expected.data();
+    const double factor = kind < 0 ? times : 1;
     for (int64_t from = 0; from < labels; ++from)
       for (int64_t to = 0; to < labels; ++to)
-        expected[from * width + to] += std::exp(forward[(t - 1) * width + from] + step[from * width + to] +
-                                                score[t * width + to] + backward[t * width + to] - log_z);
+        expected[from * width + to] += factor * std::exp(forward[(t - 1) * width + from] + step[from * width + to] +
+                                                         score[t * width + to] + backward[t * width + to] - log_z);
   }
   for (int64_t at = 0; at < n * width; ++at) forward[at] = std::exp(forward[at] + backward[at] - log_z);
   return log_z;
@@ -139,9 +141,10 @@ struct StepCounts {
   }
 };
 
-// log Z; marginals in s.best, expected numbers of steps in counts, of those with scores of their own in s.kinds, too.
-// edges must have been exponentiated.
-inline double forward_backward(const Edges& edges, const Reach& reach, int64_t n, Scratch& s, StepCounts& counts) {
+// log Z; marginals in s.best; `times` the expected numbers of steps in counts, and once those of steps with scores of
+// their own in s.kinds. edges must have been exponentiated.
+inline double forward_backward(const Edges& edges, const Reach& reach, int64_t n, Scratch& s, double times,
+                               StepCounts& counts) {
   if (n == 0) return 0;
   const std::span kinds(s.kinds.data(), s.transition_features == nullptr ? 0 : s.n_kinds);
   double log_z = 0;
@@ -154,14 +157,14 @@ inline double forward_backward(const Edges& edges, const Reach& reach, int64_t n
   }
   for (KindOfSteps& kind : kinds) kind.expected.assign(edges.step.size(), 0.0);
   if (scaled) {
-    for (size_t at = 0; at < counts.pairs.size(); ++at) counts.pairs[at] += counts.trial[at];
+    for (size_t at = 0; at < counts.pairs.size(); ++at) counts.pairs[at] += times * counts.trial[at];
     for (KindOfSteps& kind : kinds)
       for (size_t at = 0; at < kind.pairs.size(); ++at) kind.expected[at] = kind.pairs[at] * kind.weight[at];
   } else {
-    log_z = forward_backward_in_logs(edges, n, s, counts.direct.data());
+    log_z = forward_backward_in_logs(edges, n, s, times, counts.direct.data());
   }
   for (const KindOfSteps& kind : kinds)
-    for (size_t at = 0; at < kind.expected.size(); ++at) counts.direct[at] += kind.expected[at];
+    for (size_t at = 0; at < kind.expected.size(); ++at) counts.direct[at] += times * kind.expected[at];
   return log_z;
 }
 

@@ -71,6 +71,9 @@ class FrankWolfe {
  private:
   static constexpr int64_t batch_ = 16;
 
+  // What a unit of a dual variable of sequence i adds to w: its weight / (lam m).
+  double unit(int64_t i) const { return task_.weight(i) * unit_; }
+
   // Loss-augmented Viterbi of sequence i at w.
   void ask(int64_t i, const Edges& edges, Scratch& s) {
     const int64_t n = task_.chains.length(i);
@@ -86,7 +89,7 @@ class FrankWolfe {
     WorkingSet& set = sets_[size_t(i)];
     if (!std::equal(labels, labels + task_.chains.length(i), task_.truth_of(i)))
       set.add(task_.chains, i, task_.layout, task_.truth_of(i), labels, cost_of(task_, i, labels), sum_);
-    gap_[size_t(i)] = set.solve(unit_, w_.data());
+    gap_[size_t(i)] = task_.weight(i) * set.solve(unit(i), w_.data());
   }
 
   bool epoch(const std::vector<int64_t>& order) {
@@ -114,7 +117,7 @@ class FrankWolfe {
       for (int64_t i = 0; i < task_.m(); ++i) {
         WorkingSet& set = sets_[size_t(i)];
         if (set.kept().empty()) continue;
-        const double gap = set.solve(unit_, w_.data());
+        const double gap = task_.weight(i) * set.solve(unit(i), w_.data());
         total += gap;
         gap_[size_t(i)] = std::max(gap, 0.5 * gap_[size_t(i)]);
         if (!watch_.go_on(int64_t(set.kept().size()) * 400)) return false;
@@ -156,9 +159,9 @@ class FrankWolfe {
 
   void rebuild() {
     std::fill(w_.begin(), w_.end(), 0.0);
-    for (const WorkingSet& set : sets_)
-      for (const Kept& kept : set.kept())
-        if (kept.alpha > 0) kept.axpy(kept.alpha * unit_, w_.data());
+    for (int64_t i = 0; i < task_.m(); ++i)
+      for (const Kept& kept : sets_[size_t(i)].kept())
+        if (kept.alpha > 0) kept.axpy(kept.alpha * unit(i), w_.data());
   }
 
   bool certify() {
@@ -172,9 +175,10 @@ class FrankWolfe {
     const double penalty = task_.lam / 2 * norm2(w_);
     double loss = 0, cost = 0, terms = 0;
     for (size_t i = 0; i < sets_.size(); ++i) {
-      loss += value_[i];
+      const double weight = task_.weight(int64_t(i));
+      loss += weight * value_[i];
       for (const Kept& kept : sets_[i].kept()) {
-        cost += kept.alpha * kept.cost;
+        cost += weight * kept.alpha * kept.cost;
         terms += kept.alpha > 0;
       }
     }
@@ -198,7 +202,7 @@ class FrankWolfe {
   Pieces pieces_;
   Rounding rounding_;
   std::array<Scratch, Pieces::at_once> scratch_;
-  std::vector<double> gap_;  // of each sequence when it was last seen
+  std::vector<double> gap_;  // of each sequence when it was last seen, times its weight
   std::vector<Label> found_;
   std::vector<double> value_;  // max_y H(y)
   SparseSum sum_;

@@ -41,6 +41,7 @@ class InDoubt {
     link_first.assign(task_.layout.has_blocks() ? 1 : 0, 0);
     link_entries.clear(), link_values.clear();
     segments.assign(1, 0);
+    weights.clear();
     longest = 0;
     for (int64_t i = 0; i < task_.m(); ++i) {
       const auto before = int64_t(entries.size());
@@ -56,6 +57,7 @@ class InDoubt {
   // Weights are numbered as they come: their places, and whether an entry has a value other than 1.
   std::vector<int64_t> places;
   std::vector<int64_t> segments = {0};  // first positions, and where the last one ends
+  std::vector<double> weights;          // of segments, those of their sequences
   std::vector<Position> positions;      // and one more
   std::vector<Node> nodes;              // and one more
   std::vector<Link> links;              // for each position but a segment's first: labels before x labels here
@@ -129,6 +131,7 @@ class InDoubt {
       if (first < 0 || (in_doubt && t < n - 1)) continue;
       if (!in_doubt) add_known(first, i, t, p);
       segments.push_back(int64_t(positions.size()));
+      weights.push_back(task_.weight(i));
       longest = std::max(longest, int64_t(nodes.size()) - positions[size_t(first)].node);
       first = -1;
     }

@@ -71,14 +71,18 @@ class Likelihood {
     const int64_t n = task_.chains.length(i), begin = task_.chains.begin(i), width = edges.width;
     score_tokens(task_.emissions(), i, edges, w, 1, nullptr, nullptr, s);
     const double truth = score_of(edges, n, s, task_.truth_of(i));
-    part.loss += forward_backward(edges, task_.reach, n, s, part.counts) - truth;
+    const double weight = task_.weight(i);
+    part.loss += weight * (forward_backward(edges, task_.reach, n, s, weight, part.counts) - truth);
     std::copy_n(s.best.data(), n * width, marginals_.data() + begin * width);
+    if (weight != 1)
+      for (int64_t at = 0; at < n * width; ++at) s.best[size_t(at)] *= weight;
     add_features(i, s.best.data(), sums);
     if (task_.transition_features == nullptr) return;
     for (size_t kind = 0; kind < s.n_kinds; ++kind)
       for (const auto& entry : task_.transition_features->entries(i, kind)) {
         const std::vector<double>& expected = s.kinds[kind].expected;
-        for (size_t at = 0; at < expected.size(); ++at) sums[entry.block + int64_t(at)] += entry.value * expected[at];
+        const double x = weight * entry.value;
+        for (size_t at = 0; at < expected.size(); ++at) sums[entry.block + int64_t(at)] += x * expected[at];
       }
   }
 
@@ -103,13 +107,13 @@ class Likelihood {
     });
   }
 
-  // How often each weight's feature occurs in the true labellings.
+  // How often each weight's feature occurs in the true labellings, by the weights of sequences.
   void count() {
     for (int64_t i = 0; i < task_.m(); ++i) {
       const Label* y = task_.truth_of(i);
       const int64_t n = task_.chains.length(i);
       const auto add = [&](int64_t place, double x) {
-        if (place >= 0) observed_[size_t(place)] += x;
+        if (place >= 0) observed_[size_t(place)] += task_.weight(i) * x;
       };
       for (int64_t t = 0; t < n; ++t) {
         const Token token = task_.chains[task_.chains.begin(i) + t];

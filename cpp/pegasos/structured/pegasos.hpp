@@ -3,7 +3,9 @@
 // In: the problem, options, a state to go on from. Out: the state, and a history whose last line belongs to state.out.
 //
 // Every addition to w is a dual variable of its sequence: w = c sum_i counts_i psi_i. Where no sequence has more than
-// its share, 1 / (lam m), they prove a bound as they are, otherwise after shrinking all of them alike.
+// its share, weight / (lam m), they prove a bound as they are, otherwise after shrinking all of them alike.
+//
+// i.i.d. draws follow the weights of sequences; the other orders see each of them once an epoch, and weigh its slope.
 #pragma once
 
 #include <array>
@@ -58,7 +60,7 @@ class StructuredPegasos {
   }
 
   void run() {
-    Sampler sampler(o_.sampling, o_.seed, Population{task_.m()}, o_.k);
+    Sampler sampler(o_.sampling, o_.seed, Population{task_.m(), {}, task_.weights}, o_.k);
     const int64_t last = o_.steps;
     const int64_t tail = last - int64_t(std::ceil(o_.tail * double(last - began_)));
     int64_t next_look = began_ + std::max<int64_t>(1, (task_.m() + o_.k - 1) / o_.k);
@@ -100,7 +102,7 @@ class StructuredPegasos {
       const int64_t i = picks_[size_t(j)].row;
       const SparseSum& psi = slopes_[size_t(j)];
       tokens += task_.chains.length(i);
-      const double a = eta / double(count);
+      const double a = eta / double(count) * (o_.sampling == Sampling::iid ? 1.0 : task_.weight(i));
       const double added = o_.radius > 0 ? w_.add(psi, a, w_.dot(psi)) : w_.add(psi, a);
       s_.counts[size_t(i)] += added;
       s_.cost += added * cost_[size_t(j)];
@@ -125,7 +127,7 @@ class StructuredPegasos {
                  task_.truth_of(i), s);
     if (log_loss_) {
       StepCounts counts(edges);
-      forward_backward(edges, task_.reach, n, s, counts);
+      forward_backward(edges, task_.reach, n, s, 1, counts);
       steps_[size_t(j)].assign(edges.step.size(), 0.0);
       counts.add_to(edges, 1, steps_[size_t(j)].data());
       add_expected_difference(task_.chains, i, task_.layout, task_.truth_of(i), s.best.data(), steps_[size_t(j)].data(),
@@ -196,7 +198,8 @@ class StructuredPegasos {
           const int64_t n = task_.chains.length(i);
           score_tokens(task_.emissions(), i, edges, s_.out.data(), 1, task_.costs.data(), task_.truth_of(i), s);
           s.labels.resize(size_t(n));
-          loss[size_t(slot)] += viterbi(edges, n, s, s.labels.data()) - score_of(edges, n, s, task_.truth_of(i));
+          const double best = viterbi(edges, n, s, s.labels.data());
+          loss[size_t(slot)] += task_.weight(i) * (best - score_of(edges, n, s, task_.truth_of(i)));
         },
         [&](int64_t slot) { total += std::exchange(loss[size_t(slot)], 0.0); });
     if (!whole) return false;
@@ -210,7 +213,8 @@ class StructuredPegasos {
     if (!s_.known) return 0;
     const double unit = task_.lam * w_.c(), m = double(task_.m());
     double largest = 0;
-    for (const double count : s_.counts) largest = std::max(largest, count * unit * m);
+    for (int64_t i = 0; i < task_.m(); ++i)
+      largest = std::max(largest, s_.counts[size_t(i)] * unit * m / task_.weight(i));
     const double cost = unit * s_.cost, penalty = task_.lam / 2 * w_.norm2();
     const double most = largest > 1 ? 1 / largest : 1;
     const double part = penalty > 0 ? std::min(most, cost / (2 * penalty)) : most;

@@ -41,7 +41,7 @@ inline bool marginals(const Tagging& task, std::span<const double> w, Team& team
         Scratch& s = scratch[size_t(slot)];
         const int64_t n = task.chains.length(i), begin = task.chains.begin(i);
         score_tokens(task.emissions(), i, edges, w.data(), 1, nullptr, nullptr, s);
-        log_z[size_t(i)] = forward_backward(edges, task.reach, n, s, counts[size_t(slot)]);
+        log_z[size_t(i)] = forward_backward(edges, task.reach, n, s, 1, counts[size_t(slot)]);
         for (int64_t t = 0; t < n; ++t)
           for (int64_t k = 0; k < labels; ++k) out[size_t((begin + t) * labels + k)] = s.best[size_t(t * width + k)];
       },

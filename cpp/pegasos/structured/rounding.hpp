@@ -17,16 +17,19 @@ class Rounding {
   explicit Rounding(const Tagging& task) : labels_(double(task.layout.labels)), m_(double(task.m())) {
     const Chains& chains = task.chains;
     std::vector<double> column(size_t(chains.n_features)), entries(size_t(chains.n_features));
+    double tokens = 0;
     for (const double cost : task.costs) largest_cost_ = std::max(largest_cost_, cost);
     for (int64_t i = 0; i < chains.size(); ++i) {
       const auto n = double(chains.length(i));
+      const double weight = task.weight(i);
+      tokens += weight * n;
       longest_ = std::max(longest_, n);
       for (int64_t t = chains.begin(i); t < chains.begins[size_t(i) + 1]; ++t) {
         const Token token = chains[t];
         double size = 2;  // with the step to it and what may be added at the ends
         for (int64_t j = 0; j < token.n; ++j) {
           size += std::abs(token.at(j));
-          column[size_t(token.index[j])] += std::abs(token.at(j));
+          column[size_t(token.index[j])] += weight * std::abs(token.at(j));
           entries[size_t(token.index[j])] += 1;
         }
         double numbers = double(token.n);
@@ -35,8 +38,8 @@ class Rounding {
           numbers += 1;
         });
         const double terms = numbers + 2 * n + 8;
-        per_weight_ += terms * size / m_;
-        per_cost_ += terms / m_;
+        per_weight_ += weight * terms * size / m_;
+        per_cost_ += weight * terms / m_;
         worst_token_ = std::max(worst_token_, terms * size);
       }
     }
@@ -46,7 +49,6 @@ class Rounding {
       columns_ += times * column[f] * column[f];
       long_columns_ += times * column[f] * column[f] * entries[f] * entries[f];
     }
-    const auto tokens = double(chains.tokens());
     columns_ = std::sqrt(columns_ + tokens * tokens * 3);
     long_columns_ = std::sqrt(long_columns_ + tokens * tokens * 3);
   }

@@ -1,4 +1,5 @@
-// The problem: f(w) = lam/2 ||w||^2 + mean over sequences of their loss, with the joint features of difference.hpp.
+// The problem: f(w) = lam/2 ||w||^2 + the (weighted) mean over sequences of their loss, with the joint features of
+// difference.hpp.
 //   hinge  max_y cost(y_i, y) + <w, phi(x_i, y)> - <w, phi(x_i, y_i)>, where the cost is a sum over tokens   (eq. 20)
 //   log    log sum_y e^<w, phi(x_i, y)> - <w, phi(x_i, y_i)>                                              (eq. 21)
 #pragma once
@@ -26,7 +27,10 @@ struct Tagging {
   const Places* places = nullptr;                           // solvers want them; a prediction does without
   const TransitionFeatures* transition_features = nullptr;  // null: there are none
 
+  std::span<const double> weights = {};  // of sequences, with mean 1; empty: all are 1
+
   int64_t m() const { return chains.size(); }
+  double weight(int64_t i) const { return weights.empty() ? 1.0 : weights[size_t(i)]; }
   Emissions emissions() const { return {chains, layout, places, transition_features}; }
   const Label* truth_of(int64_t i) const { return truth.data() + chains.begin(i); }
 };

@@ -1,7 +1,7 @@
 // The labellings that matter to a sequence, with their dual variables, and the exact step on all of them.
 //
 // psi(y) = phi(x, truth) - phi(x, y). The dual variables of a sequence are a distribution over its labellings, truth
-// included, whose psi is zero; w = sum over sequences and labellings of alpha psi / (lam m). With
+// included, whose psi is zero; w = sum over sequences and labellings of weight alpha psi / (lam m). With
 //   H(y) = cost(y) - <w, psi(y)>
 // the gap of a sequence is max_y H(y) - sum_y alpha(y) H(y).
 #pragma once
@@ -83,7 +83,7 @@ class WorkingSet {
   void set_alpha(size_t j, double alpha) { kept_[j].alpha = alpha; }
 
   // Maximises the dual over the dual variables of this sequence, w follows. Returns the gap of the labellings kept,
-  // before. unit = 1 / (lam m).
+  // before. unit = weight of the sequence / (lam m).
   double solve(double unit, double* w) {
     const size_t n = kept_.size();
     if (n == 0) return 0;

@@ -15,6 +15,7 @@ from . import run
 from .labels import encode, flat
 from .run import Floats
 from .tokens import Features, Stacked, read
+from .training_set import sequence_weights
 from .weights import Shape
 
 
@@ -60,14 +61,17 @@ class FittedChain(run.Files, run.CallbackSupportMixin, BaseEstimator):  # type: 
         logs: Floats = np.minimum(scores - log_z, 0.0)
         return logs
 
-    def score(self, X: Any, y: Any, lengths: Any = None, groups: Any = None) -> float:
-        """The share of tokens that get the right label."""
+    def score(self, X: Any, y: Any, lengths: Any = None, groups: Any = None, sample_weight: Any = None) -> float:
+        """The share of tokens that get the right label; tokens have the weight of their sequence."""
         stacked, tagging = self._tagging(X, lengths, groups)
         codes, _ = tagging.decode(self._w, self._threads(), run.quiet_watch())
         right = flat(y, stacked)
-        if not right:
+        s = sequence_weights(sample_weight, stacked)
+        weights = None if s is None else np.repeat(s, stacked.lengths)
+        if not right or (weights is not None and not weights.any()):
             raise ValueError("there are no tokens to score.")
-        return float(np.mean([a == b for a, b in zip(self.classes_[codes].tolist(), right, strict=True)]))
+        hits = [a == b for a, b in zip(self.classes_[codes].tolist(), right, strict=True)]
+        return float(np.average(hits, weights=weights))
 
     @property
     def coef_(self) -> Any:
@@ -132,4 +136,6 @@ def check_possible(tagging: _core.Tagging, stacked: Stacked) -> None:
     for n in np.unique(stacked.lengths).tolist():
         if not tagging.possible(n):
             i = int(np.flatnonzero(stacked.lengths == n)[0])
-            raise ValueError(f"allowed leaves no labelling at all to a sequence of {n} tokens (sequence {i}).")
+            raise ValueError(
+                f"allowed leaves no labelling at all to a sequence of {n} tokens (sequence {stacked.number(i)})."
+            )

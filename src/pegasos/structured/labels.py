@@ -52,7 +52,7 @@ def listed(given: Any, must: str) -> Any:
 def place_of(stacked: Stacked, token: int) -> str:
     """Where a token stands, as a user would write it."""
     i = int(np.searchsorted(stacked.begins, token, side="right")) - 1
-    return f"sequence {i}, token {token - int(stacked.begins[i])}"
+    return f"sequence {stacked.number(i)}, token {token - int(stacked.begins[i])}"
 
 
 def encode(labels: list[Any], stacked: Stacked, known: NDArray[Any] | None = None) -> tuple[NDArray[Any], Codes]:
@@ -80,6 +80,15 @@ def encode(labels: list[Any], stacked: Stacked, known: NDArray[Any] | None = Non
         number = {label: i for i, label in enumerate(_in_order(list(number)))}
     codes[:] = [number[label] for label in labels]
     return (_as_array(list(number)) if known is None else known), codes
+
+
+def known_labels(classes: Any) -> NDArray[Any]:
+    """Labels that are named, in order where they have one."""
+    named = list(listed(classes, "classes must be a list of labels"))
+    for label in named:
+        if not _hashable(label) or label != label:
+            raise ValueError(f"classes has {label!r}, which is no label: labels are hashable, and not NaN.")
+    return _as_array(_in_order(list(dict.fromkeys(named))))
 
 
 def _hashable(label: Any) -> bool:

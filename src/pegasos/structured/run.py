@@ -19,6 +19,7 @@ from ..estimators.base import seed_of
 from ..estimators.base import thread_count as thread_count
 from ..io.mixin import Files
 from ..problem.problem import Floats
+from ..problem.weights import row_weights
 from ..progress import CallbackSupportMixin, Progress, Told, all_or_nothing, with_callbacks
 from ..rules import LAM, Flag, Integer, Level, Number, OneOf, OrNone, Rule, check
 from ..solvers import Pegasos, solver_of
@@ -52,6 +53,7 @@ __all__ = [
     "norma_p",
     "quiet_watch",
     "refuse_long_step",
+    "row_weights",
     "schedule",
     "seed_of",
     "set_history",

@@ -8,23 +8,18 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import _core, words
-from ..losses.costs import costs_between
+from .. import words
 from . import run
-from .fitted import FittedChain, check_possible
-from .labels import Codes, allowed_of, check_allowed, encode, flat
+from .labels import known_labels
 from .run import OneOf, Rule
-from .solve import Going, Task, check_pegasos, solve
-from .tokens import Features, Stacked, read
-from .transition_features import chosen_columns
-from .weights import Shape
+from .training import TrainedChain
 
 Pairs = Literal["seen", "all"]
 Boundaries = Literal["both", "start", "end", "none"]
 Allowed = Literal["BIO", "IOB2", "IOBES"] | NDArray[np.bool_] | Callable[[Any, Any], bool] | None
 
 
-class PegasosSequenceTagger(FittedChain):
+class PegasosSequenceTagger(TrainedChain):
     """Labels for every token of a sequence: a linear chain, trained to a proven distance from the optimum.
 
     The score of a labelling is the sum of emission weights (feature x label), transition weights (label x label), and
@@ -153,7 +148,7 @@ class PegasosSequenceTagger(FittedChain):
 
     @run.with_callbacks
     @run.all_or_nothing
-    def fit(self, X: Any, y: Any, lengths: Any = None, groups: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, lengths: Any = None, groups: Any = None, sample_weight: Any = None) -> Self:
         """Train on labelled sequences.
 
         Parameters
@@ -167,21 +162,24 @@ class PegasosSequenceTagger(FittedChain):
             Tokens of each sequence.
         groups : array, default=None
             The sequence of each token; equal ones stand together.
+        sample_weight : array of shape (n_sequences,), default=None
+            A weight of 2 has the optimum of the sequence twice, one of 0 that without it.
         """
         stop = run.stop_of(self)
         before = self._before()
-        stacked, features = read(
-            X, lengths, groups, self._features if before else None, self.min_count, self.n_hashed or 0
-        )
-        if not len(stacked.lengths):
-            raise ValueError("X has no sequences: there is nothing to learn from.")
-        classes, codes = encode(flat(y, stacked), stacked, self.classes_ if before else None)
-        if not len(codes):
-            raise ValueError("all sequences are empty: there is nothing to learn from.")
-        return self._train(stacked, features, classes, codes, stop, before, (X, y))
+        reader = self._reader(before, self.classes_ if before else None)
+        return self._train(reader.read(X, y, lengths, groups, sample_weight), stop, before)
 
     @run.all_or_nothing
-    def partial_fit(self, X: Any, y: Any, lengths: Any = None, groups: Any = None, classes: Any = None) -> Self:
+    def partial_fit(
+        self,
+        X: Any,
+        y: Any,
+        lengths: Any = None,
+        groups: Any = None,
+        classes: Any = None,
+        sample_weight: Any = None,
+    ) -> Self:
         """One pass of Pegasos over these sequences, which need not come again.
 
         The first call names all labels in `classes`, and its features are the vocabulary, unless they are hashed:
@@ -195,97 +193,7 @@ class PegasosSequenceTagger(FittedChain):
         before = self._before(always=True)
         if not before and classes is None:
             raise ValueError("the first call of partial_fit needs classes=, every label that will ever come.")
-        stacked, features = read(
-            X, lengths, groups, self._features if before else None, self.min_count, self.n_hashed or 0
-        )
-        known = self.classes_ if before else encode(list(classes), stacked)[0]
-        if before and classes is not None and encode(list(classes), stacked)[0].tolist() != known.tolist():
+        known = self.classes_ if before else known_labels(classes)
+        if before and classes is not None and known_labels(classes).tolist() != known.tolist():
             raise ValueError(f"classes={classes!r} differs from the classes of the first call, {known.tolist()!r}.")
-        codes = encode(flat(y, stacked), stacked, known)[1]
-        if not len(codes):
-            raise ValueError("all sequences are empty: there is nothing to learn from.")
-        return self._train(stacked, features, known, codes, stop, before, (X, y))
-
-    def _before(self, always: bool = False) -> bool:
-        """Whether this fit goes on from the last one."""
-        return (always or bool(self.warm_start)) and "_w" in vars(self)
-
-    def _shape_of(
-        self, stacked: Stacked, features: Features, chains: _core.Chains, classes: NDArray[Any], codes: Codes
-    ) -> Shape:
-        allowed = allowed_of(self.allowed, classes)
-        check_allowed(allowed, classes, codes, stacked)
-        seen = None if self.pairs == "all" else _core.seen_pairs(chains, codes, len(classes))
-        start, end = self.boundaries in ("both", "start"), self.boundaries in ("both", "end")
-        chosen = chosen_columns(self.transition_features, features, stacked.n_features)
-        return Shape(stacked.n_features, len(classes), seen, start, end, allowed, chosen)
-
-    def _train(
-        self,
-        stacked: Stacked,
-        features: Features,
-        classes: NDArray[Any],
-        codes: Codes,
-        stop: run.Run,
-        before: bool,
-        given: tuple[Any, Any],
-    ) -> Self:
-        if self.costs is not None and self.loss != "hinge":
-            raise ValueError(f"costs are for loss='hinge'; with loss={self.loss!r} set costs=None.")
-        solver = run.solver_of(self.solver)
-        if type(solver).__name__ == "SDCA":
-            raise ValueError("SDCA is not for sequences; use solver='auto', its counterpart for them, or 'pegasos'.")
-        chains = stacked.native()
-        shape = self._shape_of(stacked, features, chains, classes, codes)
-        task = self._task(chains, shape, stacked, classes, codes)
-        if isinstance(solver, run.Pegasos):
-            run.check(solver._rules, solver)
-            check_pegasos(solver, task, stop.one_pass)
-        going = self._going(shape, stacked) if before else Going(np.zeros(task.n_weights))
-        facts = {"classes_": classes, "_features": features, "_shape": shape, "_loss": self.loss}
-        told = run.Told(*given, None, lambda weights: facts | {"_w": weights[0]})
-        progress = run.Progress(self, [""], told, [going.w], lambda: float(self.tol * task.at_zero))
-        stop = run.Run(**{**vars(stop), "report": progress.report_of(0), "threads": self._threads()})
-        fit, left = solve(task, solver, stop, going, run.seed_of(self.random_state, solver))
-        if not np.isfinite(fit.w).all():
-            raise ValueError("the weights have overflown. Scale the features down, or raise lam.")
-        progress.finish([fit.w])
-        for name, value in facts.items():
-            setattr(self, name, value)
-        self._w, self.n_features_in_ = fit.w, stacked.n_features
-        self._going_on = (left, stacked.lengths) if self.warm_start or stop.one_pass else None
-        self._tell_unknown(stacked)
-        run.set_history(self, fit)
-        if fit.error is not None:
-            raise fit.error
-        if not stop.one_pass:
-            run.warn_if_short(self, task.at_zero, not getattr(solver, "fixed_steps", False))
-        return self
-
-    def _task(self, chains: _core.Chains, shape: Shape, stacked: Stacked, classes: NDArray[Any], codes: Codes) -> Task:
-        reach = float(chains.longest_feature2) * (1 if shape.chosen is None else 2)
-        if not np.isfinite(4.0 * reach / self.lam):
-            raise ValueError(
-                f"the largest squared norm of a sequence's features, {reach:.3g}, divided by lam = {self.lam:g} "
-                "overflows. Scale the features down, or raise lam."
-            )
-        costs = costs_between(self.costs, classes) if self.loss == "hinge" else None
-        tagging = _core.Tagging(chains, shape.layout, labels=codes, costs=costs, lam=float(self.lam))
-        check_possible(tagging, stacked)
-        zero = np.zeros(shape.layout.size)
-        if costs is not None:
-            _, worst = tagging.decode(zero, self._threads(), run.quiet_watch())
-        else:
-            _, worst, _ = tagging.marginals(zero, self._threads(), run.quiet_watch())
-        at_zero = float(np.mean(worst))
-        return Task(tagging, shape.layout.size, len(stacked.lengths), float(self.lam), self.loss, at_zero, reach)
-
-    def _going(self, shape: Shape, stacked: Stacked) -> Going:
-        """From the last fit, in the shape of this one."""
-        left, lengths = self._going_on or (None, np.zeros(0))
-        same = self._shape.same(shape)
-        w = self._w.copy() if same else self._shape.moved(self._w, shape)
-        if left is None:
-            return Going(w, int(self.n_steps_))
-        dual = left.dual if np.array_equal(lengths, stacked.lengths) else None
-        return Going(w, left.steps, left.lam, dual, left.running if same else None)
+        return self._train(self._reader(before, known).read(X, y, lengths, groups, sample_weight), stop, before)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -28,6 +28,7 @@ class Stacked:
     n_features: int
     is_list: bool  # a list of sequences was given, and answers are lists
     unknown: int = 0  # features that are not in the vocabulary, left out
+    numbers: Places | None = None  # of sequences, where some were left out
 
     @property
     def lengths(self) -> Places:
@@ -36,6 +37,10 @@ class Stacked:
     @property
     def n_tokens(self) -> int:
         return len(self.indptr) - 1
+
+    def number(self, i: int) -> int:
+        """Of sequence i, as the user counts."""
+        return i if self.numbers is None else int(self.numbers[i])
 
     def native(self) -> _core.Chains:
         """For native work, validated."""
@@ -208,18 +213,32 @@ def _same_columns(stacked: Stacked, features: Features | None) -> Features:
 
 
 def _of_tokens(X: Any, features: Features | None, min_count: int, hashed: int) -> tuple[Stacked, Features]:
-    learning = features is None
     vocabulary = _core.Vocabulary() if features is None else features.vocabulary
     assert vocabulary is not None
     hashed = hashed if features is None else features.hashed
-    indptr, indices, values, begins, unknown = _core.read_tokens(X, vocabulary, learning and not hashed, hashed)
-    if learning and min_count > 1 and not hashed:
-        often = np.bincount(indices, minlength=len(vocabulary)) >= min_count
-        vocabulary = vocabulary.kept(often.astype(np.uint8))
-        kept = often[indices]
-        indptr = np.concatenate([[0], np.cumsum(kept)])[indptr]
-        indices = (np.cumsum(often) - 1)[indices[kept]].astype(np.int32)
-        values = None if values is None else values[kept]
+    indptr, indices, values, begins, unknown = _core.read_tokens(X, vocabulary, features is None and not hashed, hashed)
     n_features = hashed or len(vocabulary)
     stacked = Stacked(indptr, indices, values, begins, n_features, True, unknown)
-    return stacked, features or Features(vocabulary, hashed, n_features)
+    if features is not None:
+        return stacked, features
+    features = Features(vocabulary, hashed, n_features)
+    if min_count == 1 or hashed:
+        return stacked, features
+    return kept_features(stacked, features, np.bincount(indices, minlength=n_features) >= min_count)
+
+
+def kept_features(stacked: Stacked, features: Features, which: NDArray[np.bool_]) -> tuple[Stacked, Features]:
+    """These features of a vocabulary alone, numbered anew."""
+    if which.all():
+        return stacked, features
+    assert features.vocabulary is not None
+    vocabulary = features.vocabulary.kept(which.astype(np.uint8))
+    kept = which[stacked.indices]
+    smaller = replace(
+        stacked,
+        indptr=np.concatenate([[0], np.cumsum(kept)])[stacked.indptr],
+        indices=(np.cumsum(which) - 1)[stacked.indices[kept]].astype(np.int32),
+        values=None if stacked.values is None else stacked.values[kept],
+        n_features=len(vocabulary),
+    )
+    return smaller, Features(vocabulary, 0, len(vocabulary))

@@ -23,7 +23,7 @@ def chosen_columns(given: Any, features: Features, n_features: int) -> Columns |
         )
     if callable(given):
         names: Sequence[Any] = features.names or range(n_features)
-        found = np.flatnonzero([bool(given(name)) for name in names])
+        found = [j for j, name in enumerate(names) if given(name)]
     elif isinstance(given, (str, bytes)) or not np.iterable(given):
         raise ValueError(
             f"transition_features must be a list of features, or a function of their names, got {given!r}."

@@ -62,7 +62,7 @@ class Shape:
 
     def transitions(self, w: Floats) -> Floats:
         """From label x to label; forbidden steps are minus infinity."""
-        (steps,) = self._steps(w[self.layout.transitions : self.layout.start])
+        steps: Floats = self._steps(w[self.layout.transitions : self.layout.start])[0]
         if self.allowed is not None:
             steps[self.allowed[0] == 0] = -np.inf
         return steps
@@ -140,6 +140,12 @@ class Shape:
         if self.chosen is not None:
             ours, theirs = (*ours, self.chosen), (*theirs, other.chosen)
         return all(np.array_equal(a, b) for a, b in zip(ours, theirs, strict=True))
+
+    def allows_the_same(self, other: Shape) -> bool:
+        """Whether the same labellings are possible."""
+        if self.allowed is None or other.allowed is None:
+            return self.allowed is other.allowed
+        return all(np.array_equal(a, b) for a, b in zip(self.allowed, other.allowed, strict=True))
 
     def moved(self, w: Floats, to: Shape) -> Floats:
         """The same weights in another shape over the same features and labels; what that lacks is dropped."""
