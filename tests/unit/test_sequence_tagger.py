@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 import warnings
+from enum import Enum
 from typing import Any
 
 import numpy as np
@@ -77,13 +78,29 @@ def test_every_kind_of_input_gives_the_same_model(loss: str) -> None:
     assert matrices.feature_names_ is None
 
 
+class Tag(Enum):
+    DET, NOUN, VERB = "d", "n", "v"
+
+
 @pytest.mark.parametrize(
-    "labels", [[1, 2, 3], [(1, "a"), (2, "b"), (0, "c")], ["x", None, 7], [True, 2.5, "z"]], ids=str
-)
+    "labels",
+    [
+        [1, 2, 3], [(1, "a"), (2, "b"), (0, "c")], [(1, 2), (4, 5), (7, 8)], [(), (1,), (2, 3)], ["x", None, 7],
+        [True, 2.5, "z"], list(Tag), [2**63, -1, 2**63 + 1], ["a", "a\0", "b"], [frozenset({1}), frozenset(), range(2)],
+    ],
+    ids=str,
+)  # fmt: skip
 def test_labels_may_be_anything_hashable(labels: list[Any]) -> None:
     name = dict(zip("DNV", labels, strict=True))
     y = [[name[tag] for tag in tags] for tags in TAGS]
-    assert tagger().fit(DICTS, y).predict(DICTS) == y
+    model = tagger().fit(DICTS, y)
+    assert model.predict(DICTS) == y
+    assert model.score(DICTS, y) == 1.0
+    flat: Any = np.empty(len(FLAT), object)
+    flat[:] = [label for part in y for label in part]
+    stacked = tagger().fit(np.eye(len(FLAT)), flat, lengths=LENGTHS).predict(np.eye(len(FLAT)), lengths=LENGTHS)
+    assert stacked.shape == flat.shape
+    assert stacked.tolist() == flat.tolist()
 
 
 def test_probabilities_are_those_of_all_labellings() -> None:

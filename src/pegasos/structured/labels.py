@@ -73,7 +73,10 @@ def encode(labels: list[Any], stacked: Stacked, known: NDArray[Any] | None = Non
                 number[label] = len(number)
     except TypeError:
         token = next(t for t, label in enumerate(labels) if not _hashable(label))
-        raise ValueError(f"the label {labels[token]!r} ({place_of(stacked, token)}) is not hashable.") from None
+        hint = (
+            " Tuples in a NumPy array are rows of it: give lists of tuples." if isinstance(labels[token], list) else ""
+        )
+        raise ValueError(f"the label {labels[token]!r} ({place_of(stacked, token)}) is not hashable.{hint}") from None
     if len(number) > MOST_LABELS:
         raise ValueError(f"there are {len(number)} labels; at most {MOST_LABELS:,} are possible.")
     if grow:
@@ -109,7 +112,9 @@ def _in_order(labels: list[Any]) -> list[Any]:
 def _as_array(labels: list[Any]) -> NDArray[Any]:
     kinds = {type(label) for label in labels}
     if len(kinds) == 1 and kinds <= {str, int, bool, float, np.str_}:
-        return np.array(labels)
+        plain = np.array(labels)
+        if plain.tolist() == labels:  # NumPy cuts zeros at the end of a string, and whole numbers beyond 64 bits
+            return plain
     array = np.empty(len(labels), object)
     array[:] = labels
     return array
@@ -124,6 +129,7 @@ def allowed_of(given: Any, classes: NDArray[Any]) -> Allowed | None:
     if isinstance(given, str):
         if given not in SCHEMES:
             raise ValueError(f"allowed must be one of {', '.join(SCHEMES)}, a matrix or a function, got {given!r}.")
+        _check_scheme(given, names)
         given = _rule_of(given)
     if callable(given):
         steps = np.array([[bool(given(a, b)) for b in names] for a in names], np.uint8)
@@ -138,6 +144,18 @@ def allowed_of(given: Any, classes: NDArray[Any]) -> Allowed | None:
         )
     ones = np.ones(K, np.uint8)
     return np.ascontiguousarray(steps != 0, np.uint8), ones, ones.copy()
+
+
+def _check_scheme(scheme: str, names: list[Any]) -> None:
+    """Refuse labels that a scheme says nothing about: any step to and from them would be allowed."""
+    heads = "BI" if scheme != "IOBES" else "BIES"
+    for name in names:
+        head, dash, kind = str(name).partition("-")
+        if name != "O" and (not isinstance(name, str) or len(head) != 1 or head not in heads or (dash and not kind)):
+            raise ValueError(
+                f"allowed={scheme!r} is for labels O, {', '.join(f'{h}-...' for h in heads)}; the training set has "
+                f"{name!r}. Mend the label, or give a matrix or a function of two labels."
+            )
 
 
 def _rule_of(scheme: str) -> Callable[[Any, Any], bool]:
