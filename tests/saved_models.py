@@ -7,16 +7,21 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.model_selection import KFold
 
 import pegasos
 from pegasos import (
     SDCA,
     KernelPegasosClassifier,
+    KernelPegasosClassifierCV,
     KernelPegasosRegressor,
+    KernelPegasosRegressorCV,
     Loss,
     Pegasos,
     PegasosClassifier,
+    PegasosClassifierCV,
     PegasosRegressor,
+    PegasosRegressorCV,
     PegasosSequenceTagger,
     PegasosStructured,
 )
@@ -77,6 +82,7 @@ def _tagger(**said: Any) -> PegasosSequenceTagger:
 
 STRINGS = np.array(["abc", "abd", "xyz", "xyw", "abz", "xwz"], object)
 KINDS = [0, 0, 1, 1, 0, 1]
+GRID = {"gamma": [0.01, 0.1]}
 
 # name: (how the model is made, rows, what load_model has to be given)
 MODELS: dict[str, tuple[Callable[[], Any], Any, dict[str, Any]]] = {
@@ -138,6 +144,16 @@ MODELS: dict[str, tuple[Callable[[], Any], Any, dict[str, Any]]] = {
     "tagger, function": (lambda: _tagger(allowed=any_step), TOKENS, {"allowed": any_step}),
     "tagger, features of transitions": (lambda: _tagger(transition_features=["word"], loss="log"), TOKENS, {}),
     "tagger, mask": (lambda: _tagger(allowed=np.ones((3, 3), bool)), TOKENS, {}),
+    "search": (lambda: PegasosClassifierCV([0.1, 0.01], 2).fit(X, SIGNS), X, {}),
+    "search, chances": (lambda: PegasosClassifierCV([0.1, 0.01], 2, probability="sigmoid").fit(X, WORDS), X, {}),
+    "search, numbers": (lambda: PegasosRegressorCV(2, 3, bias="free").fit(X, NUMBERS), X, {}),
+    "search, own folds": (lambda: PegasosRegressorCV([0.1], KFold(2)).fit(X, NUMBERS), X, {"cv": KFold(2)}),
+    "search, kernel": (
+        lambda: KernelPegasosClassifierCV([0.1], 2, kernel_grid=GRID, probability="isotonic").fit(X, WORDS),
+        X,
+        {},
+    ),
+    "search, kernel regression": (lambda: KernelPegasosRegressorCV([0.1], 2).fit(X, NUMBERS), X, {}),
     "structured": (
         lambda: PegasosStructured(Largest(), lam=0.1).fit(list(X), X.argmax(axis=1).tolist()),
         list(X),
@@ -145,11 +161,10 @@ MODELS: dict[str, tuple[Callable[[], Any], Any, dict[str, Any]]] = {
     ),
 }  # fmt: skip
 
-# Searches are no models: what they find is saved.
 ESTIMATORS = [
     name
     for name in pegasos.__all__
-    if isinstance(getattr(pegasos, name), type) and hasattr(getattr(pegasos, name), "fit") and not name.endswith("CV")
+    if isinstance(getattr(pegasos, name), type) and hasattr(getattr(pegasos, name), "fit")
 ]
 
 

@@ -60,9 +60,23 @@ def test_every_estimator_there_is_can_be_saved() -> None:
     assert {type(make()).__name__ for make, _, _ in MODELS.values()} == set(ESTIMATORS)
 
 
-def test_a_search_says_what_to_save(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"save a PegasosClassifier with lam=model\.lam_"):
-        PegasosClassifierCV(lams=[0.1, 0.01], cv=2).fit(X, SIGNS).save(tmp_path / "m")
+@pytest.mark.parametrize("name", [name for name in MODELS if name.startswith("search")])
+def test_a_search_is_saved_with_what_it_has_found(name: str, tmp_path: Path) -> None:
+    make, _, objects = MODELS[name]
+    model = make()
+    model.save(tmp_path / "m")
+    again = load_model(tmp_path / "m", **objects)
+    found = ("lam_", "lams_", "scores_", "train_scores_", "gaps_", "best_params_", "best_index_", "best_score_")
+    for attribute in (*found, "n_splits_", "stopped_early_", "objectives_", "n_support_"):
+        assert same(getattr(again, attribute), getattr(model, attribute)), attribute
+    assert again.cv_results_.keys() == model.cv_results_.keys()
+    for key, column in model.cv_results_.items():
+        assert same(np.asarray(again.cv_results_[key]), np.asarray(column)), key
+
+
+def test_a_search_without_a_model_has_none_to_save(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="refit=False"):
+        PegasosClassifierCV(lams=[0.1, 0.01], cv=2, refit=False).fit(X, SIGNS).save(tmp_path / "m")
 
 
 @pytest.mark.parametrize("name", ["averaged", "a stream", "warm kernel", "two classes"])

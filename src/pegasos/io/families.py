@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -17,17 +16,9 @@ from ..solvers.resume import Resume
 from ..structured.tokens import Features
 from ..structured.weights import Shape
 from .container import Damaged
-from .state import State
+from .searches import searching
+from .state import Family, State
 from .values import Names, Part
-
-
-@dataclass(frozen=True)
-class Family:
-    """state: the attributes that say what the model is; restore: sets them, and refuses those that do not fit."""
-
-    state: Callable[[Any], dict[str, Any]]
-    restore: Callable[[Any, State], None]
-
 
 # How the fit went, of every estimator.
 
@@ -249,6 +240,8 @@ FAMILIES = {
     "PegasosSequenceTagger": Family(_tagger, _restore_tagger),
     "PegasosStructured": Family(_structured, _restore_structured),
 }
+_SEARCHED = ("PegasosClassifier", "PegasosRegressor", "KernelPegasosClassifier", "KernelPegasosRegressor")
+FAMILIES |= {f"{name}CV": searching(FAMILIES[name]) for name in _SEARCHED}
 
 
 # Objects inside of parameters and attributes.

@@ -34,11 +34,6 @@ def save_model(model: Any, path: Path, sparse: bool = False) -> None:
 def dumped(model: Any, sparse: bool = False, notes: Mapping[str, str] | None = None) -> list[Any]:
     """The pieces of a model's file. notes: further metadata, which `load_model` leaves alone."""
     name = type(model).__name__
-    if name not in FAMILIES and type(model) is getattr(pegasos, name, None):
-        raise ValueError(
-            f"files hold models, not searches as a {name} is: save a {name.removesuffix('CV')} with lam=model.lam_, "
-            "fitted to the same rows."
-        )
     if name not in FAMILIES or type(model) is not getattr(pegasos, name):
         raise ValueError(
             f"{name} is not an estimator of this package but one of your own: load_model would not know what it is. "

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -90,3 +91,11 @@ def _expect(name: str, found: tuple[int, ...], wanted: Shape) -> None:
     if not fits:
         said = ", ".join("any" if n is None else str(n) for n in wanted)
         raise Damaged(f"{name} has shape {found} where the model needs ({said})")
+
+
+@dataclass(frozen=True)
+class Family:
+    """state: the attributes that say what the model is; restore: sets them, and refuses those that do not fit."""
+
+    state: Callable[[Any], dict[str, Any]]
+    restore: Callable[[Any, State], None]

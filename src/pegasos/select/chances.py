@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin
@@ -58,20 +58,54 @@ class Sigmoid:
     def __call__(self, scores: Floats) -> Floats:
         return _logistic(self._point[0] * (scores / self._scale) + self._point[1])
 
+    def plain(self) -> dict[str, Any]:
+        """As a file holds it."""
+        return {"scale": self._scale, "point": self._point}
+
+    @classmethod
+    def of(cls, scale: float, point: Floats) -> Self:
+        found = object.__new__(cls)
+        found._scale, found._point = float(scale), _numbers(point, 2)
+        return found
+
 
 class Isotonic:
-    """The rising step function that fits best, by scikit-learn."""
+    """The rising function that fits best, by scikit-learn: lines between `scores` and their `chances`."""
 
     def __init__(self, scores: Floats, positive: Any, s: Floats) -> None:
-        self._found = IsotonicRegression(y_min=0.0, y_max=1.0, out_of_bounds="clip")
-        self._found.fit(scores, positive.astype(np.float64), s)
+        found = IsotonicRegression(y_min=0.0, y_max=1.0, out_of_bounds="clip")
+        found.fit(scores, positive.astype(np.float64), s)
+        self._scores, self._chances = found.X_thresholds_, found.y_thresholds_
 
     def __call__(self, scores: Floats) -> Floats:
-        chances: Floats = self._found.predict(scores)
+        chances: Floats = np.interp(scores, self._scores, self._chances)
         return chances
 
+    def plain(self) -> dict[str, Any]:
+        """As a file holds it."""
+        return {"scores": self._scores, "chances": self._chances}
 
-_MAKERS = {"sigmoid": Sigmoid, "isotonic": Isotonic}
+    @classmethod
+    def of(cls, scores: Floats, chances: Floats) -> Self:
+        found = object.__new__(cls)
+        found._scores, found._chances = _numbers(scores, len(chances)), _numbers(chances, len(scores))
+        return found
+
+
+_MAKERS: dict[str, Any] = {"sigmoid": Sigmoid, "isotonic": Isotonic}
+
+
+def chances_of(plain: list[dict[str, Any]]) -> list[Sigmoid | Isotonic]:
+    """Those that `plain` has said, one a class."""
+    return [(Sigmoid if "scale" in each else Isotonic).of(**each) for each in plain]
+
+
+def _numbers(values: Floats, n: int) -> Floats:
+    if not isinstance(values, np.ndarray) or values.dtype.kind != "f" or values.shape != (n,) or not n:
+        raise ValueError("a function for chances that is none")
+    if not np.isfinite(values).all():
+        raise ValueError("a function for chances that is not finite")
+    return values.astype(np.float64)
 
 
 def _logistic(z: Floats) -> Floats:
