@@ -15,6 +15,7 @@ using namespace nb::literals;
 void bind_io(nb::module_& m);
 void bind_kernel(nb::module_& m);
 void bind_linear(nb::module_& m);
+void bind_partition(nb::module_& m);
 void bind_solvers(nb::module_& m);
 void bind_structured(nb::module_& m);
 void bind_testing(nb::module_& m);
@@ -86,6 +87,7 @@ NB_MODULE(_core, m) {
   bind_io(m);
   bind_kernel(m);
   bind_linear(m);
+  bind_partition(m);
   bind_solvers(m);
   bind_structured(m);
   expect_stopped_threads();

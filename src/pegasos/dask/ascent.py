@@ -1,0 +1,270 @@
+"""The coordinator of one problem: from the sums of a round to its certificate, and to the orders for the next round.
+
+Nothing here knows where rounds run. The method is CoCoA+ (Ma et al. 2015): cpp/pegasos/dual/partition.hpp says what a
+partition does. A change of all partitions is taken as far as the dual objective grows, in fourths; by how far it could
+have gone, sigma, the damping of the next round, is chosen.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import _core
+from ..losses.spec import LossSpec
+from ..solvers.base import Fit, Run
+from ..solvers.history import History
+from .work import CONJUGATES, ROWS, VISITS, Message, Orders, Statement
+
+Floats = NDArray[np.float64]
+
+# Measured on 697,957 abstracts, lam = 1e-5, certified 1e-3, in 8 and 64 partitions: with these 9 and 29 rounds, 13 and
+# 53 epochs. sigma follows the top of the dual along a change, by this power where it could have been smaller (0.5: 10
+# and 38 rounds, 1: 11 and 33), and is at least and at most these parts of the number of partitions.
+_EAGER, _LEAST, _MOST = 0.7, 1 / 8, 2.0
+_COMMON = 1 / 4  # sigma along what rows have in common, as a part of the partitions (1/10: 11 and 33, 1/2: 11 and 32)
+_EPOCHS = 3  # over the rows that may move, in a round of large partitions (2: 20 rounds)
+_GOOD_ENOUGH, _BETTER = 0.1, 0.01  # the part of the gap, as a partition sees it, at which its visits end
+_ROUND = 2e7  # operations, some 20 ms: what a round costs besides. Small partitions make more epochs, up to
+_MOST_EPOCHS = 30
+_PATIENCE = 8  # rounds in a row that change nothing
+_NONE = np.empty(0)
+_WAY = (0.0, 1 / 16, 1 / 8, 1 / 4, 1 / 2, 1.0)  # parts of the way to new weights that are tried
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What the rounds of all problems have in common."""
+
+    statement: Statement
+    loss: LossSpec
+    n_parts: int  # with rows
+    m: int
+    at_zero: float  # the yardstick of tol
+    zero_value: float  # f(0)
+    masses: Floats  # of the classes
+    bias_feature: float  # about as long as a row, where the bias is free
+    first_bias: float
+    spread: float  # of the numbers of a regression; 1 for classes
+    epochs: int = _EPOCHS  # of a partition, in a round
+
+
+class Ascent:
+    """One problem on its way: the weights so far, what is proven of them, and the orders for the next round."""
+
+    def __init__(self, setting: Setting, run: Run, seed: int, positive: int, start: Floats | None = None) -> None:
+        """start: the weights of a fit whose dual variables are there already; the first round adds them up."""
+        goes_on = start is not None
+        self._set, self._run, self._seed, self._positive = setting, run, seed, positive
+        statement = setting.statement
+        self.history = History(run, run.tol * setting.at_zero, known=setting.zero_value)
+        self.u = np.zeros(statement.n_weights)
+        self.sigma = float(setting.n_parts)
+        self.step = 4 if goes_on else 0
+        self.rounds, self.visits = 0, 0
+        self._sums_up, self._from_zero = goes_on, not goes_on
+        self._centres = np.full(statement.width, setting.first_bias) if statement.free_bias else _NONE
+        self._balance: Floats | None = None
+        self._reach = setting.spread  # how far around b better ones are looked for
+        self.w = self._weights() if start is None else start
+        if start is not None and statement.free_bias:
+            self._centres = start[-statement.width :].copy()
+        self.proven = self.w  # the best weights so far: the last line of history is about them
+        self._idle = 0
+        self.is_over = False
+
+    def orders(self) -> Orders:
+        """For the next round."""
+        sides, sums, answered = self._balancing()
+        return Orders(
+            w=self.w,
+            best=self.proven,
+            u=self.u,
+            step=self.step,
+            sigma=self.sigma,
+            common=max(self.sigma, _COMMON * self._set.n_parts),
+            seed=self._seed + self.rounds,
+            growing=self._from_zero and self.rounds == 0,
+            most_epochs=0 if self._sums_up else self._set.epochs,
+            visits=2 / 3 * self._set.epochs,
+            good_enough=_GOOD_ENOUGH if self._set.epochs == _EPOCHS else _BETTER,
+            bias_feature=self._set.bias_feature,
+            offsets=self._centres,
+            candidates=self._candidates(),
+            sides=sides,
+            sums=sums,
+            answered=answered,
+            positive=self._positive,
+        )
+
+    def take(self, found: Message) -> None:
+        """The sums of the round that was ordered last."""
+        self.rounds += 1
+        self._certify(found)
+        self.visits += int(found.counts[VISITS])
+        if self._sums_up:
+            self._start_from(found)
+        else:
+            self._advance(found)
+        self.w = self._weights()
+
+    def is_done(self) -> bool:
+        """Whether there is nothing left to do, or nothing that another round would change."""
+        return self.history.converged or self.visits >= self._run.max_epochs * self._set.m or self._idle >= _PATIENCE
+
+    def fit(self, error: BaseException | None) -> Fit:
+        """What it has come to; error: what has interrupted it."""
+        return Fit(
+            w=self.proven,
+            steps=self.visits,
+            epochs=self.visits / self._set.m,
+            history=self.history.array,
+            converged=self.history.converged,
+            interrupted=error is not None,
+            error=error,
+            rounding=self.history.rounding,
+        )
+
+    # Certificate
+
+    def _certify(self, found: Message) -> None:
+        """A line of history about w: docs/certificate.md, summed over the partitions."""
+        s = self._set.statement
+        candidates = self._candidates()
+        tried = [self._mixed(*candidate) for candidate in candidates]
+        squares = [_half_square(w[: -s.width] if s.free_bias else w, np.sqrt(s.lam)) for w in tried]
+        best = int(np.argmin(squares + found.losses / s.total))
+        w, square = tried[best], squares[best]
+        if s.free_bias:
+            self._look_nearer(candidates[best, 1])
+        dual_square = _half_square(found.u, 1 / (np.sqrt(s.lam) * s.total))
+        objective = square + float(found.losses[best]) / s.total
+        dual = -float(found.counts[CONJUGATES]) / s.total - dual_square
+        costs = s.costs
+        above, below = _core.rounding_of_partitions(
+            errors=found.errors.tolist(),
+            largest=found.largest[:3].tolist(),
+            rows=float(found.counts[ROWS]),
+            weights=float(len(w)),
+            total=s.total,
+            lam=s.lam,
+            square=square,
+            dual_square=dual_square,
+            losses=float(found.losses[best]),
+            b=float(np.abs(w[-s.width :]).max()) if s.free_bias else 0.0,
+            bounded_slope=self._set.loss.bounded_slope,
+            costly=self._set.loss.probabilities is not None,
+            free_bias=s.free_bias,
+            width=float(s.width),
+            largest_cost=float(costs.max()) if costs is not None and s.free_bias else 0.0,
+        )
+        self.history.add(self.visits, objective, dual - below, above, below)
+        self.proven = w
+
+    # The dual
+
+    def _start_from(self, found: Message) -> None:
+        """Dual variables that were given have been added up; with a free bias, without their bias feature."""
+        s = self._set.statement
+        self.u = found.u.copy()
+        if s.free_bias:
+            sums = found.balance[0] if s.classes else found.balance[0][:1] - found.balance[0][1:]
+            self.u[-s.width :] = self._set.bias_feature * sums
+        self._balance = found.balance[0]
+        self._sums_up, self.step = False, 0
+
+    def _advance(self, found: Message) -> None:
+        """Takes the best part of the change, and learns sigma from it."""
+        s = self._set.statement
+        steps = len(found.along) - 1
+        at = [self._dual(found, k / steps) for k in range(steps + 1)]
+        values = np.array([-found.along[k] / s.total - at[k] for k in range(steps + 1)])
+        self.step = int(np.argmax(values))
+        self.u = self.u + self.step / steps * found.change
+        self._balance = found.balance[self.step]
+        top = _top(values)
+        change = top**_EAGER if top > 1 else top
+        most = self._set.n_parts
+        self.sigma = float(np.clip(self.sigma / change, max(1.0, _LEAST * most), _MOST * most))
+        self._idle = self._idle + 1 if self.step == 0 else 0
+        if s.free_bias:
+            self._centres = self._biases()
+
+    def _dual(self, found: Message, part: float) -> float:
+        """lam/2 ||w(a)||^2 with so much of the change, and what the pull of a free bias adds."""
+        s = self._set.statement
+        u = self.u + part * found.change
+        square = _half_square(u, 1 / (np.sqrt(s.lam) * s.total))
+        if not s.free_bias:
+            return square
+        return square + float(self._centres @ u[-s.width :]) / (self._set.bias_feature * s.total)
+
+    # Bias
+
+    def _weights(self) -> Floats:
+        s = self._set.statement
+        w = self.u / (s.lam * s.total)
+        if s.free_bias:
+            w[-s.width :] = self._biases()
+        elif s.bias == "none":
+            w[-s.width :] = 0.0
+        return w
+
+    def _biases(self) -> Floats:
+        """Of a free bias: where it is pulled to, and what the dual variables add."""
+        s = self._set.statement
+        b: Floats = self._centres + self._set.bias_feature * self.u[-s.width :] / (s.lam * s.total)
+        return b
+
+    def _candidates(self) -> Floats:
+        """Where losses are summed: between the best weights so far and those of the dual variables, which jump about
+        more than the dual objective does; and with a free bias at some numbers around b.
+        """
+        s = self._set.statement
+        if not s.free_bias or s.classes:
+            return np.column_stack([_WAY, np.zeros(len(_WAY))])
+        shifts = self._reach * np.array([0.0, 1.0, -1.0, 0.25, -0.25])
+        return np.array([(part, shift) for part in _WAY for shift in shifts])
+
+    def _mixed(self, part: float, shift: float) -> Floats:
+        w = self.proven + part * (self.w - self.proven)
+        if shift:
+            w[-1] += shift
+        return w
+
+    def _look_nearer(self, best: float) -> None:
+        self._reach = 4 * abs(best) if best else self._reach / 4
+
+    def _balancing(self) -> tuple[tuple[float, float], Floats, Floats]:
+        """What makes the dual variables feasible where the bias is free: proof/balance.hpp."""
+        s = self._set.statement
+        if not s.free_bias or self._balance is None:
+            return (1.0, 1.0), _NONE, _NONE
+        if s.classes:
+            return (1.0, 1.0), self._balance, self._set.masses - self._balance
+        plus, minus = map(float, self._balance)
+        if plus > minus:
+            return (minus / plus, 1.0), _NONE, _NONE
+        return (1.0, plus / minus if minus > 0 else 1.0), _NONE, _NONE
+
+
+def epochs_of(operations: float) -> int:
+    """Epochs in a round, where one over a partition takes so many operations: a round must outweigh its scheduling."""
+    return int(np.clip(_ROUND / max(operations, 1.0), _EPOCHS, _MOST_EPOCHS))
+
+
+def _half_square(w: Floats, scale: float) -> float:
+    """scale^2/2 ||w||^2; summed by NumPy itself, which does not ask how many threads there are."""
+    return float(np.sum((scale * w) ** 2)) / 2
+
+
+def _top(values: Floats) -> float:
+    """Where the parabola through both ends and the middle of the way has its top, in parts of the way."""
+    middle = len(values) // 2
+    curvature = 2 * (values[-1] - 2 * values[middle] + values[0])
+    slope = values[-1] - values[0] - curvature
+    if not curvature < 0:
+        return 2.0
+    return float(np.clip(-slope / (2 * curvature), 0.25, 4.0))

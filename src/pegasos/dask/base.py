@@ -1,0 +1,242 @@
+"""What both estimators share: parameters, the way of a fit through the cluster, and the local model it leaves."""
+
+from __future__ import annotations
+
+import time
+from typing import Any, ClassVar, Self
+
+import dask.array as da
+import numpy as np
+from distributed import Client
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils.validation import check_is_fitted
+
+from ..estimators.base import RULES, seed_of
+from ..losses.own import Loss
+from ..losses.spec import LossSpec
+from ..progress import Progress, Told
+from ..rules import Integer, OneOf, Rule, check
+from ..solvers.base import Fit, Run
+from .ascent import Ascent, Setting, epochs_of
+from .cluster import Cluster, client_of
+from .fitting import Course, Loaded, statement_of, with_direction
+from .inputs import Source, source_of
+from .scoring import apply_lazily
+
+Floats = NDArray[np.float64]
+
+SHARED_RULES: dict[str, Rule] = {
+    **{name: rule for name, rule in RULES.items() if name != "n_jobs"},
+    "bias": OneOf(("regularized", "free", "none")),
+    "max_rounds": Integer(0),
+}
+_OWN = ("client", "max_rounds")  # parameters that the local model does not have
+_ON_THE_CLUSTER = ("_duals", "_duals_fit")
+
+
+class DaskModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type hints
+    """Base of the estimators on a cluster. What the labels mean is theirs to know."""
+
+    _rules: ClassVar[dict[str, Rule]]
+    _local: ClassVar[type]  # the ordinary estimator
+    client: Client | None
+    classes_: NDArray[Any]
+
+    @property
+    def client_(self) -> Client:
+        """The client that `fit` uses: that of the parameter, or the one that was made last."""
+        return client_of(self.client)
+
+    def to_local(self) -> Any:
+        """The ordinary estimator, fitted, with no tie to the cluster.
+
+        Returns
+        -------
+        model : PegasosClassifier or PegasosRegressor
+        """
+        check_is_fitted(self, "coef_")
+        model = self._local(**self._local_params())
+        model.__dict__.update({name: value for name, value in vars(self).items() if self._is_fitted_part(name)})
+        return model
+
+    def _local_params(self) -> dict[str, Any]:
+        return {name: value for name, value in self.get_params(deep=False).items() if name not in _OWN}
+
+    def _is_fitted_part(self, name: str) -> bool:
+        fitted = name.endswith("_") and not name.startswith("_")
+        return fitted or name in ("_loss_of_fit", "_rounding", "_operations", "_resumes")
+
+    def __sklearn_clone__(self) -> Self:
+        """A client is not copied: two estimators may use the same."""
+        given = self.get_params(deep=False)
+        client = given.pop("client")
+        return type(self)(**{name: clone(value, safe=False) for name, value in given.items()}, client=client)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without what lives on the cluster: client and dual variables."""
+        state = {name: value for name, value in super().__getstate__().items() if name not in _ON_THE_CLUSTER}
+        return {**state, "client": None}
+
+    def _begin(self) -> Run:
+        began = time.perf_counter()
+        if isinstance(getattr(self, "loss", None), Loss):
+            raise ValueError(
+                "a loss of your own has no dual step, which a fit on partitions needs. Use one of the built-in losses, "
+                "or PegasosClassifier(solver='pegasos') on one machine."
+            )
+        if self.bias in ("batch", "search"):
+            raise ValueError(
+                f"bias={self.bias!r} is a way of Pegasos, which takes one step after the other; partitions are trained "
+                "side by side. Use bias='free', whose optimum is the same."
+            )
+        check(self._rules, self, hints={"lam": "Coming from C? lam = 1 / (C * n_rows)."})
+        return Run(self.tol, self.max_epochs, self.max_time, began=began)
+
+    def _solve(
+        self,
+        cluster: Cluster,
+        loaded: Loaded,
+        loss: LossSpec,
+        yardstick: dict[str, Any],
+        names: list[str],
+        told: Told,
+        run: Run,
+    ) -> list[Fit]:
+        """Rounds until every problem has converged; one problem, or one for each named class against the rest."""
+        statement = statement_of(loaded, float(self.lam), loss, self.bias, regression=not len(yardstick["masses"]))
+        setting = setting_of(statement, loaded, loss, **yardstick)
+        loaded = with_direction(cluster, loaded, setting)
+        starts = self._starts(loaded, setting, len(names))
+        seed = seed_of(self.random_state, None)
+        jobs = [
+            Ascent(setting, run, seed, k if len(names) > 1 else 1, None if starts is None else starts[1][k])
+            for k in range(len(names))
+        ]
+        progress = Progress(self, names, told, [job.w for job in jobs], lambda: run.tol * setting.at_zero)
+        outcomes = [None] * len(loaded.parts) if starts is None else starts[0]
+        course = Course(cluster, loaded, setting, run, jobs, progress.report_of, int(self.max_rounds), list(outcomes))
+        course.go()
+        progress.finish([job.proven for job in jobs])
+        self.n_rounds_ = course.rounds
+        self._keep_duals(course, loaded, setting)
+        fits = [job.fit(course.error) for job in jobs]
+        if not all(np.isfinite(fit.w).all() for fit in fits):
+            raise ValueError("the weights have overflown. Scale the features down, or raise lam.")
+        return fits
+
+    # Going on
+
+    def _keep_duals(self, course: Course, loaded: Loaded, setting: Setting) -> None:
+        for name in _ON_THE_CLUSTER:
+            self.__dict__.pop(name, None)
+        if self.warm_start and course.error is None and all(last is not None for last in course.outcomes):
+            self._duals = course.duals()
+            self._duals_fit = (self.client_.id, [each.n_rows for each in loaded.facts], setting.statement.width)
+
+    def _starts(self, loaded: Loaded, setting: Setting, n_jobs: int) -> tuple[list[Any], list[Floats]] | None:
+        """Dual variables of the last fit and its weights, where these partitions had them."""
+        fits = (self.client_.id, [each.n_rows for each in loaded.facts], setting.statement.width)
+        if not self.warm_start or getattr(self, "_duals_fit", None) != fits:
+            return None
+        models = np.column_stack([np.atleast_2d(self.coef_), np.ravel(self.intercept_)])
+        joint = setting.loss.joint
+        if models.shape != (setting.statement.width if joint else n_jobs, setting.statement.n_features + 1):
+            return None
+        return self._duals, [np.ascontiguousarray(models.T).ravel()] if joint else list(models)
+
+    # Predictions
+
+    def _lazily(self, method: str, X: Any, dtype: Any, columns: int | None = None) -> da.Array:
+        return apply_lazily(self.to_local(), method, X, dtype, columns)
+
+    def _record(self, teller: Any, summary: Any, fits: list[Fit], names: NDArray[Any], run: Run) -> None:
+        """Attributes as the local estimator has them; what interrupted the fit is raised when they are there."""
+        try:
+            teller._record(summary, fits, names, run)
+        finally:
+            self.__dict__.update({k: v for k, v in vars(teller).items() if self._is_fitted_part(k)})
+            self._resumes = None
+
+    def _teller(self) -> Any:
+        """The local estimator in the role of who sets attributes, and says what was not reached."""
+        rounds = self.max_rounds
+
+        class Teller(self._local):  # type: ignore[misc, name-defined]  # known at run time alone
+            def _steps_advice(self) -> str:
+                more = f" or max_time={self.max_time}" if self.max_time else ""
+                return f"Raise max_rounds={rounds}, max_epochs={self.max_epochs}{more}"
+
+        return Teller(**self._local_params())
+
+    def _partial(self, X: Any, y: Any, sample_weight: Any, **known: Any) -> Self:
+        """One pass over the partitions in their order: each step follows another, so they cannot go side by side."""
+        cluster = Cluster(self.client_, self._begin())
+        source = source_of(X, y, sample_weight)
+        fresh = self._local(**self._local_params())
+        model = cluster.keep(self.to_local() if hasattr(self, "coef_") else fresh, what="model")
+        columns = [cluster.computed(chunks) for chunks in (source.X, source.y)]
+        weights = [None] * len(source.X) if source.sample_weight is None else cluster.computed(source.sample_weight)
+        for number, chunks in enumerate(zip(*columns, weights, strict=True)):
+            model = cluster.submit(_one_pass, number, model, *chunks, known, what="pass")
+        found = cluster.values([model])[0]
+        self.__dict__.update({name: value for name, value in vars(found).items() if self._is_fitted_part(name)})
+        return self
+
+
+def _one_pass(number: int, model: Any, X: Any, y: Any, sample_weight: Any, known: dict[str, Any]) -> Any:
+    from .parts import named
+
+    if not X.shape[0]:
+        return model
+    with named(number):
+        return clone_fitted(model).partial_fit(X, np.ravel(np.asarray(y)), sample_weight=sample_weight, **known)
+
+
+def clone_fitted(model: Any) -> Any:
+    """A copy to write to: what a task was given is not its own."""
+    from copy import deepcopy
+
+    return deepcopy(model)
+
+
+def columns_of(source: Source, loaded: Loaded) -> dict[str, Any]:
+    """What is known of the features."""
+    names = {} if source.names is None else {"feature_names_in_": source.names}
+    return {"n_features_in_": loaded.n_features, **names}
+
+
+def setting_of(
+    statement: Any,
+    loaded: Loaded,
+    loss: LossSpec,
+    at_zero: float,
+    zero_value: float,
+    masses: Floats,
+    first_bias: float = 0.0,
+    spread: float = 1.0,
+) -> Setting:
+    facts = [each for each in loaded.facts if each.n_rows]
+    largest, heaviest = max(each.largest_norm2 for each in facts), max(each.heaviest for each in facts)
+    with np.errstate(over="ignore"):
+        share = np.float64(heaviest) * loaded.m / loaded.total
+        if not np.isfinite(largest * share**2 / statement.lam):
+            raise ValueError(
+                f"the largest squared norm of a row, {largest:.3g}, divided by lam = {statement.lam:g} overflows. "
+                "Scale the features down, e.g. with dask_ml.preprocessing.StandardScaler, or raise lam."
+            )
+    mean = sum(each.norm2 for each in facts) / loaded.m
+    work = sum(each.nonzeros for each in facts) * statement.width / len(facts)
+    return Setting(
+        statement=statement,
+        loss=loss,
+        n_parts=len(facts),
+        m=loaded.m,
+        at_zero=at_zero,
+        zero_value=zero_value,
+        masses=masses,
+        bias_feature=float(np.sqrt(mean)) if mean > 0 else 1.0,
+        first_bias=first_bias,
+        spread=spread,
+        epochs=epochs_of(work),
+    )

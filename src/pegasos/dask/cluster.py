@@ -1,0 +1,161 @@
+"""Tasks on a Dask cluster: how they are sent, waited for and given up. Nothing is pinned to a worker, and the only data
+that is sent is what a round needs to know: weights, as the result of a task that the scheduler can run again.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+from uuid import uuid4
+
+import dask
+from dask.utils import parse_timedelta
+from distributed import Client, Future, default_client
+from distributed.client import FutureCancelledError
+from distributed.scheduler import KilledWorker
+
+from ..solvers.base import Run
+from .work import FAN_IN, value_as_is
+
+_LOOK = 0.1  # seconds between two looks at the clock, at Ctrl-C and at the cluster
+_ASK = 2.0  # seconds between two questions to the scheduler
+_NO_WORKERS = "pegasos.dask.no-workers-timeout"
+_NO_SCHEDULER = "pegasos.dask.no-scheduler-timeout"
+
+
+class OutOfTime(Exception):
+    """The fit is to end, by max_time or by whoever asked for it."""
+
+
+def client_of(given: Client | None) -> Client:
+    """The client of an estimator: its own, or the one that was made last."""
+    if given is None:
+        try:
+            given = default_client()
+        except ValueError:
+            raise ValueError(
+                "there is no Dask client. Make one, e.g. client = distributed.Client(), or pass client=."
+            ) from None
+    if not isinstance(given, Client):
+        raise TypeError(f"client must be a distributed.Client, got {type(given).__name__}.")
+    if given.asynchronous:
+        raise ValueError("client is asynchronous; fit needs one that waits: Client(...) without asynchronous=True.")
+    return given
+
+
+class Cluster:
+    """The tasks of one fit."""
+
+    def __init__(self, client: Client, run: Run) -> None:
+        self.client, self._run = client, run
+        self._token = uuid4().hex[:12]
+        self._count = 0
+        self._idle_since: float | None = None
+        self._lost_since: float | None = None
+        self._next_look = time.monotonic() + _ASK
+
+    def submit(self, function: Callable[..., Any], *args: Any, what: str) -> Future:
+        """A task, with a name of its own: functions are pure, but what they take is too large to be hashed."""
+        self._count += 1
+        key = f"pegasos-{what}-{self._token}-{self._count}"
+        return self.client.submit(function, *args, key=key, pure=False)
+
+    def keep(self, value: Any, what: str) -> Future:
+        """A value as a task, which goes to the workers that ask for it, and survives all of them."""
+        return self.submit(value_as_is, value, what=what)
+
+    def computed(self, chunks: Sequence[Any]) -> list[Future]:
+        """Chunks as futures."""
+        later = [chunk for chunk in chunks if not isinstance(chunk, Future)]
+        found = iter(self.client.compute(later) if later else [])
+        return [chunk if isinstance(chunk, Future) else next(found) for chunk in chunks]
+
+    def merge(self, parts: list[Future], function: Callable[[list[Any]], Any]) -> Any:
+        """What is in the parts, added up in their order by tasks that take some of them each."""
+        while True:
+            groups = [parts[i : i + FAN_IN] for i in range(0, len(parts), FAN_IN)]
+            parts = [self.submit(function, group, what="sum") for group in groups]
+            if len(parts) == 1:
+                return self.values(parts)[0]
+
+    def values(self, futures: list[Future]) -> list[Any]:
+        """What tasks return. Errors of tasks are raised as they are; those of the cluster say what to do."""
+        self.wait(futures)
+        try:
+            found: list[Any] = self.client.gather(futures)
+        except (FutureCancelledError, OSError, TimeoutError) as error:
+            raise self._lost() from error
+        except KilledWorker as error:
+            raise RuntimeError(
+                f"a task ended every worker that it was given to, the last of which was {error.last_worker}: most "
+                "likely they ran out of memory. Cut the rows into smaller partitions, or give the workers more memory."
+            ) from error
+        return found
+
+    def wait(self, futures: Iterable[Future]) -> None:
+        """Until all are there, or one has failed; looks at the clock and the cluster meanwhile."""
+        waiting = list(futures)
+        while True:
+            waiting = [future for future in waiting if future.status == "pending"]
+            if not waiting:
+                return
+            self._look()
+            _pause(waiting[0])
+
+    def cancel(self, futures: Iterable[Future]) -> None:
+        """Nobody waits for them any more."""
+        try:
+            self.client.cancel([future for future in futures if not future.done()], force=True)
+        except (OSError, TimeoutError, RuntimeError, FutureCancelledError):
+            return  # there is nobody left to tell
+
+    def _look(self) -> None:
+        if self._run.is_over():
+            raise OutOfTime
+        if self.client.status != "running":
+            self._lost_since = self._lost_since or time.monotonic()
+            if self.client.status in ("closed", "closing") or _longer(self._lost_since, _NO_SCHEDULER, "60 s"):
+                raise self._lost()
+            return
+        self._lost_since = None
+        if time.monotonic() < self._next_look or self._has_workers():
+            return
+        self._idle_since = self._idle_since or time.monotonic()
+        if _longer(self._idle_since, _NO_WORKERS, "120 s"):
+            raise RuntimeError(
+                f"the cluster has had no workers for {dask.config.get(_NO_WORKERS, '120 s')}, and the fit cannot go "
+                f"on. Start some, and fit again; the configuration {_NO_WORKERS} says how long to wait."
+            )
+
+    def _has_workers(self) -> bool:
+        """Asks the scheduler, now and then."""
+        try:
+            found = bool(self.client.scheduler_info()["workers"])
+        except (OSError, TimeoutError):
+            return True  # the next look finds that the scheduler is gone
+        self._next_look = time.monotonic() + _ASK
+        if found:
+            self._idle_since = None
+        return found
+
+    def _lost(self) -> ConnectionError:
+        where = getattr(self.client.scheduler, "address", "its address")
+        return ConnectionError(
+            f"the connection to the Dask scheduler at {where} is lost, and with it what the workers have computed. "
+            "Connect a new Client and fit again."
+        )
+
+
+def _longer(since: float, name: str, default: str) -> bool:
+    return time.monotonic() - since > float(parse_timedelta(dask.config.get(name, default)))
+
+
+def _pause(future: Future) -> None:
+    """A little while, or until the task is done."""
+    from distributed import wait
+
+    try:
+        wait([future], timeout=_LOOK)
+    except (TimeoutError, FutureCancelledError):
+        return

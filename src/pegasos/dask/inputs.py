@@ -1,0 +1,93 @@
+"""Rows, labels and weights in whatever way Dask holds them, as lists of partitions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from dask.base import is_dask_collection
+from dask.delayed import Delayed
+from distributed import Future
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class Source:
+    """Chunks of rows, each a Delayed or a Future, and those of labels and weights that belong to them."""
+
+    X: list[Any]
+    y: list[Any]
+    sample_weight: list[Any] | None
+    names: NDArray[Any] | None  # of the columns, where X has string names
+
+
+def source_of(X: Any, y: Any, sample_weight: Any) -> Source:
+    """The partitions of X, and y and sample_weight cut as X is."""
+    rows = chunks_of(X)
+    labels = _like(rows, X, y, "y")
+    weights = None if sample_weight is None else _like(rows, X, sample_weight, "sample_weight")
+    return Source(rows, labels, weights, names_of(X))
+
+
+def chunks_of(X: Any) -> list[Any]:
+    """One Delayed or Future for each partition of rows."""
+    if _is_array(X):
+        if X.ndim != 2:
+            raise ValueError(f"X must have two dimensions, got a dask array of shape {X.shape}.")
+        if X.numblocks[1] > 1:
+            X = X.rechunk({1: -1})
+        return list(X.to_delayed().ravel())
+    return _partitions("X", X)
+
+
+def names_of(X: Any) -> NDArray[Any] | None:
+    """Column names of a frame, if all of them are strings."""
+    columns = list(getattr(X, "columns", []))
+    return np.array(columns, dtype=object) if columns and all(isinstance(name, str) for name in columns) else None
+
+
+def row_counts(X: Any) -> list[float]:
+    """Rows of each partition, NaN where nobody knows before they are computed."""
+    if _is_array(X):
+        return [float(n) for n in X.chunks[0]]
+    return [np.nan] * len(chunks_of(X))
+
+
+def _is_array(value: Any) -> bool:
+    return is_dask_collection(value) and hasattr(value, "chunks") and hasattr(value, "rechunk")
+
+
+def _like(rows: list[Any], X: Any, given: Any, name: str) -> list[Any]:
+    """Labels or weights in as many chunks as there are of rows."""
+    if _is_array(given):
+        if _is_array(X) and given.chunks[0] != X.chunks[0] and not np.isnan([*given.chunks[0], *X.chunks[0]]).any():
+            if given.shape[0] != X.shape[0]:
+                raise ValueError(f"{name} has {given.shape[0]} entries for {X.shape[0]} rows.")
+            given = given.rechunk({0: X.chunks[0]})
+        if given.ndim == 2 and given.numblocks[1] > 1:
+            given = given.rechunk({1: -1})
+        chunks = list(given.to_delayed().ravel())
+    else:
+        chunks = _partitions(name, given)
+    if len(chunks) != len(rows):
+        raise ValueError(
+            f"{name} has {len(chunks)} partitions where X has {len(rows)}: cut both alike, e.g. with rechunk or "
+            "repartition."
+        )
+    return chunks
+
+
+def _partitions(name: str, given: Any) -> list[Any]:
+    if is_dask_collection(given) and hasattr(given, "npartitions") and hasattr(given, "to_delayed"):
+        return list(np.ravel(given.to_delayed()))
+    if isinstance(given, (Delayed, Future)):
+        return [given]
+    if isinstance(given, Sequence) and given and all(isinstance(part, (Delayed, Future)) for part in given):
+        return list(given)
+    raise TypeError(
+        f"{name} must be a dask array, a dask dataframe, or a list of Delayed objects or Futures, one a partition; got "
+        f"{type(given).__name__}. What one machine holds is trained faster by pegasos.PegasosClassifier and "
+        "PegasosRegressor; dask.array.from_array cuts an array into chunks."
+    )

@@ -1,0 +1,207 @@
+"""A partition of the rows: what a worker keeps of it, and the first looks at it. Everything here runs in tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_array
+
+from .. import _core
+from ..problem.entries import refuse_dates, refuse_masked, refuse_objects
+from ..problem.labels import encode, refuse_missing
+from ..problem.rows import make_rows, sound
+
+Floats = NDArray[np.float64]
+
+_HEAVIEST = (
+    1e100  # weights beyond overflow in sums; a fit on one machine can scale them, partitions do not see each other
+)
+
+
+@dataclass(frozen=True)
+class Part:
+    """Rows, labels and weights of a partition."""
+
+    number: int
+    X: Any  # float32 or float64, in C order or CSR
+    y: NDArray[Any]  # labels as they came; then int32 codes, or the float64 numbers of a regression
+    s: Floats | None  # weights of the rows, None for all ones
+    names: NDArray[Any] | None = None  # of the columns
+    along: Floats | None = None  # products of the rows with the direction that they have in common
+
+    @property
+    def n_rows(self) -> int:
+        return int(self.X.shape[0])
+
+    def native(self) -> _core.Rows:
+        """Checked once a worker: tasks on the same worker share the object, and it does not travel."""
+        rows: _core.Rows | None = self.__dict__.get("_rows")
+        if rows is None:
+            rows = make_rows(self.X, training=True, names=self.names)
+            self.__dict__["_rows"] = rows
+        return rows
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_rows"}
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What the coordinator knows of a partition."""
+
+    n_rows: int
+    n_features: int
+    weight: float  # sum_i s_i
+    lightest: float
+    heaviest: float
+    norm2: float  # sum_i s_i ||x_i||^2
+    largest_norm2: float
+    nonzeros: int
+    masses: Floats  # of each class: sum_i s_i
+    low: float  # of the numbers of a regression
+    high: float
+
+
+@contextmanager
+def named(number: int) -> Iterator[None]:
+    """What is wrong with a partition is said with its number; rows are counted inside it."""
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"partition {number}: {error} (Rows are counted within the partition.)") from None
+
+
+def read_part(number: int, X: Any, y: Any, sample_weight: Any, names: NDArray[Any] | None) -> Part:
+    """A partition as its chunks come, checked."""
+    with named(number):
+        rows = _rows(X)
+        labels = _one_column(y)
+        s = None if sample_weight is None else _weights(sample_weight, rows.shape[0])
+        if len(labels) != rows.shape[0]:
+            raise ValueError(f"X has {rows.shape[0]} rows, y has {len(labels)}.")
+        part = Part(number, rows, labels, s, names)
+        if part.n_rows:
+            part.native()
+        return part
+
+
+def _rows(X: Any) -> Any:
+    refuse_masked("X", X)
+    refuse_dates(X)
+    try:
+        return check_array(
+            sound(X),
+            accept_sparse="csr",
+            dtype=[np.float64, np.float32],
+            order="C",
+            ensure_all_finite=False,
+            ensure_min_samples=0,
+        )
+    except (TypeError, ValueError):
+        refuse_objects(X)
+        raise
+
+
+def _one_column(y: Any) -> NDArray[Any]:
+    refuse_missing(y)
+    labels = np.asarray(y)
+    if labels.ndim == 2 and labels.shape[1] == 1:
+        labels = labels[:, 0]
+    if labels.ndim != 1:
+        raise ValueError(f"y must have one column, got an array of shape {labels.shape}.")
+    return labels
+
+
+def _weights(given: Any, n_rows: int) -> Floats:
+    refuse_masked("sample_weight", given)
+    try:
+        s = np.ascontiguousarray(np.asarray(given), dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError("sample_weight must be numbers, one for each row.") from None
+    if s.shape != (n_rows,):
+        raise ValueError(f"sample_weight has shape {s.shape} for {n_rows} rows.")
+    bad = np.flatnonzero(~((s >= 0) & (s < _HEAVIEST)))
+    if bad.size:
+        raise ValueError(f"sample_weight[{bad[0]}] = {s[bad[0]]:g} must be at least 0 and below {_HEAVIEST:g}.")
+    return s
+
+
+def classes_of(part: Part) -> tuple[NDArray[Any], Floats]:
+    """The classes of a partition, and what the rows of each weigh."""
+    with named(part.number):
+        classes, codes = encode(part.y)
+        return classes, np.bincount(codes, weights=part.s, minlength=len(classes)).astype(np.float64)
+
+
+def coded(part: Part, classes: NDArray[Any], by_class: Mapping[int, float] | None) -> Part:
+    """The partition with codes in place of labels; by_class: weights that the rows' own are multiplied with."""
+    found, codes = encode(part.y)
+    _core.relabel(codes, np.searchsorted(classes, found).astype(np.int32))
+    s = part.s
+    if by_class is not None:
+        each = np.array([by_class[c] for c in range(len(classes))])[codes]
+        s = each if s is None else s * each
+    return replace(part, y=codes, s=s)
+
+
+def numbered(part: Part) -> Part:
+    """The partition with the numbers of a regression."""
+    with named(part.number):
+        try:
+            numbers = np.ascontiguousarray(part.y, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise ValueError("y must be numbers to predict; for classes use DaskPegasosClassifier.") from None
+        bad = np.flatnonzero(~np.isfinite(numbers))
+        if bad.size:
+            raise ValueError(f"y is {numbers[bad[0]]} in row {bad[0]}.")
+        return replace(part, y=numbers)
+
+
+def facts_of(part: Part, n_classes: int) -> Facts:
+    """n_classes: 0 for a regression."""
+    s = np.ones(part.n_rows) if part.s is None else part.s
+    here = s[s > 0]
+    masses = np.bincount(part.y, weights=s, minlength=n_classes).astype(np.float64) if n_classes else np.empty(0)
+    numbers = np.asarray(part.y[s > 0], dtype=np.float64) if not n_classes else np.zeros(len(here))
+    with named(part.number):
+        return Facts(
+            n_rows=len(here),
+            n_features=int(part.X.shape[1]),
+            weight=float(here.sum()),
+            lightest=float(here.min(initial=np.inf)),
+            heaviest=float(here.max(initial=0.0)),
+            norm2=float(part.native().mean_norm2()) * len(here) if len(here) else 0.0,
+            largest_norm2=float(part.native().largest_norm2()) if len(here) else 0.0,
+            nonzeros=int(getattr(part.X, "nnz", np.size(part.X))),
+            masses=masses,
+            low=float(numbers.min(initial=np.inf)),
+            high=float(numbers.max(initial=-np.inf)),
+        )
+
+
+def sum_of_rows(part: Part, bias: float) -> Floats:
+    """sum_i s_i x_i, where a row ends with the feature `bias`."""
+    total = np.zeros(part.X.shape[1] + 1)
+    if part.n_rows:
+        s = np.ones(part.n_rows) if part.s is None else part.s
+        _core.batch_add(part.native(), bias, np.arange(part.n_rows), s, total)
+    return total
+
+
+def directed(part: Part, direction: Floats, bias: float) -> Part:
+    """The partition with the products of its rows with a direction."""
+    if not part.n_rows:
+        return replace(part, along=np.empty(0))
+    return replace(part, along=_core.batch_scores(part.native(), bias, np.arange(part.n_rows), direction))
+
+
+def losses_of_constants(part: Part, value: Any, constants: Floats) -> Floats:
+    """sum_i s_i loss(c, y_i) for each of the constants c; value: the loss in NumPy."""
+    return np.array(
+        [np.sum(value(np.full(part.n_rows, c), part.y) * (1.0 if part.s is None else part.s)) for c in constants]
+    )

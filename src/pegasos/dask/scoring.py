@@ -1,0 +1,81 @@
+"""Predictions on partitions: lazy, in the shape that Dask holds the rows in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import dask
+import dask.array as da
+import numpy as np
+from dask.delayed import Delayed, delayed
+from numpy.typing import NDArray
+
+from .inputs import chunks_of, row_counts, source_of
+from .parts import named
+
+
+def apply_lazily(model: Any, method: str, X: Any, dtype: Any, columns: int | None) -> da.Array:
+    """model.method of every partition, as a dask array; columns: of the answer, None where it has one dimension."""
+    shared = delayed(model)
+    answers = []
+    for number, (chunk, n_rows) in enumerate(zip(chunks_of(X), row_counts(X), strict=True)):
+        shape = (n_rows if np.isnan(n_rows) else int(n_rows), *([] if columns is None else [columns]))
+        answer = delayed(_answer, pure=True)(shared, method, number, chunk, dtype, columns)
+        answers.append(da.from_delayed(answer, shape=shape, dtype=dtype))
+    return da.concatenate(answers, axis=0, allow_unknown_chunksizes=True)
+
+
+def _answer(model: Any, method: str, number: int, chunk: Any, dtype: Any, columns: int | None) -> NDArray[Any]:
+    if not chunk.shape[0]:
+        return np.empty((0,) if columns is None else (0, columns), dtype)
+    with named(number):
+        found: NDArray[Any] = getattr(model, method)(chunk)
+        return found
+
+
+def _per_partition(model: Any, measure: Any, X: Any, y: Any, sample_weight: Any) -> list[Delayed]:
+    source = source_of(X, y, sample_weight)
+    shared = delayed(model)
+    weights = [None] * len(source.X) if source.sample_weight is None else source.sample_weight
+    return [
+        delayed(_measured, pure=True)(shared, measure, number, *chunks)
+        for number, chunks in enumerate(zip(source.X, source.y, weights, strict=True))
+    ]
+
+
+def _measured(model: Any, measure: Any, number: int, X: Any, y: Any, s: Any) -> Any:
+    with named(number):
+        labels = np.ravel(np.asarray(y))
+        if X.shape[0] != len(labels):
+            raise ValueError(f"X has {X.shape[0]} rows, y has {len(labels)}.")
+        weights = np.ones(len(labels)) if s is None else np.asarray(s, dtype=np.float64)
+        return measure(labels, model.predict(X) if len(labels) else labels, weights)
+
+
+def accuracy(model: Any, X: Any, y: Any, sample_weight: Any) -> float:
+    """The part of the weight that is answered rightly."""
+    sums = np.sum(dask.compute(*_per_partition(model, _right, X, y, sample_weight)), axis=0)
+    return float(sums[0] / sums[1])
+
+
+def _right(y: NDArray[Any], answers: NDArray[Any], s: NDArray[Any]) -> NDArray[Any]:
+    return np.array([s @ (y == answers), s.sum()])
+
+
+def r_squared(model: Any, X: Any, y: Any, sample_weight: Any) -> float:
+    """1 - (sum of squared errors) / (sum of squares around the mean)."""
+    each = np.array(dask.compute(*_per_partition(model, _moments, X, y, sample_weight)))
+    weight, mean, squares, errors = each.T
+    middle = float(weight @ mean / weight.sum())
+    around = float((squares + weight * (mean - middle) ** 2).sum())
+    if around == 0:
+        return 1.0 if errors.sum() == 0 else 0.0
+    return float(1 - errors.sum() / around)
+
+
+def _moments(y: NDArray[Any], answers: NDArray[Any], s: NDArray[Any]) -> NDArray[Any]:
+    """Weight, mean, squares around that mean, and squared errors: sums that do not cancel where y is far from zero."""
+    if not s.sum():
+        return np.zeros(4)
+    mean = s @ y / s.sum()
+    return np.array([s.sum(), mean, s @ (y - mean) ** 2, s @ (y - answers) ** 2])
