@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,9 @@ from ..solvers.base import Fit, Run
 from .base import RULES, Stated
 from .linear_base import LinearModel, OwnLabels
 from .scores import Answers
+
+if TYPE_CHECKING:
+    from ..io.stored import StoredData
 
 Given = tuple[Any, Any, Any]  # X, y and sample_weight as they came
 
@@ -161,6 +164,12 @@ class PegasosClassifier(OwnLabels, Answers, LinearModel):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+
+    @overload
+    def fit(self, X: StoredData, y: None = None, sample_weight: Any = None) -> Self: ...
+
+    @overload
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self: ...
 
     @with_callbacks
     @all_or_nothing

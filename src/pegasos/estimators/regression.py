@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self, overload
 
 import numpy as np
 from sklearn.base import RegressorMixin
@@ -17,6 +17,9 @@ from ..solvers.base import Fit, Run
 from .base import RULES, Stated
 from .fitted import linear_models
 from .linear_base import LinearModel, OwnLabels
+
+if TYPE_CHECKING:
+    from ..io.stored import StoredData
 
 
 class PegasosRegressor(OwnLabels, RegressorMixin, LinearModel):  # type: ignore[misc]
@@ -105,6 +108,12 @@ class PegasosRegressor(OwnLabels, RegressorMixin, LinearModel):  # type: ignore[
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+
+    @overload
+    def fit(self, X: StoredData, y: None = None, sample_weight: Any = None) -> Self: ...
+
+    @overload
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self: ...
 
     @with_callbacks
     @all_or_nothing
