@@ -48,9 +48,9 @@ std::vector<double> dual_step_at(const std::string& name, double a, double s, do
   return out;
 }
 
-// {value, conjugate}, slope, feasible a and the a that ascend finds, of a joint loss.
+// {value, conjugate, violation, settled}, slope, feasible a and the a that ascend finds, of a joint loss.
 nb::tuple joint_loss_at(const std::string& name, Vec<double> s, int64_t y, Vec<double> a, Mat<double> costs,
-                        double curvature) {
+                        double curvature, double slack) {
   const auto K = size_t(costs.shape(0));
   if (s.size() != K || a.size() != K || costs.shape(1) != K || y < 0 || size_t(y) >= K)
     throw std::invalid_argument("one score and one dual variable for each class");
@@ -59,7 +59,8 @@ nb::tuple joint_loss_at(const std::string& name, Vec<double> s, int64_t y, Vec<d
     l.slope(s.data(), y, slope.data());
     l.feasible(feasible.data(), y);
     l.ascend(feasible.data(), s.data(), y, curvature, top.data());
-    numbers = {l.value(s.data(), y), l.conjugate(feasible.data(), y)};
+    numbers = {l.value(s.data(), y), l.conjugate(feasible.data(), y), l.violation(feasible.data(), s.data(), y),
+               double(l.settled(feasible.data(), s.data(), y, slack))};
   });
   return nb::make_tuple(numbers, to_numpy(std::move(slope)), to_numpy(std::move(feasible)), to_numpy(std::move(top)));
 }
@@ -83,7 +84,7 @@ void bind_testing(nb::module_& m) {
       "each"_a, "copied"_a = 0.0);
   m.def("best_bias", &best_bias_of, "loss"_a, "scores"_a.noconvert(), "y"_a.noconvert(), "s"_a.noconvert());
   m.def("joint_loss_at", &joint_loss_at, "name"_a, "s"_a.noconvert(), "y"_a, "a"_a.noconvert(), "costs"_a.noconvert(),
-        "curvature"_a = 1.0);
+        "curvature"_a = 1.0, "slack"_a = 0.0);
   m.def("dual_step_at", &dual_step_at, "name"_a, "a"_a, "s"_a, "y"_a, "curvature"_a, "slack"_a, "parameter"_a = 0.0);
   m.def("loss_at", &loss_at, "name"_a, "s"_a, "y"_a, "a"_a, "parameter"_a = 0.0);
   nb::class_<Vector>(m, "ScaledVector")

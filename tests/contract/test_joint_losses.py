@@ -33,8 +33,14 @@ SCORES = np.concatenate([RNG.normal(size=(40, K)) * scale for scale in (0, 0.1, 
 
 def native(loss, s, y, a=None, curvature=1.0):
     a = np.zeros(K) if a is None else a
-    (value, conjugate), slope, feasible, top = _core.testing.joint_loss_at(loss.name, s, y, a, COSTS, curvature)
+    (value, conjugate, *_), slope, feasible, top = _core.testing.joint_loss_at(loss.name, s, y, a, COSTS, curvature)
     return value, slope, conjugate, feasible, top
+
+
+def seen(loss, s, y, a, slack=0.0):
+    """What shrinking asks for: violation, and whether it is settled."""
+    _, _, violation, settled = _core.testing.joint_loss_at(loss.name, s, y, a, COSTS, 1.0, slack)[0]
+    return violation, bool(settled)
 
 
 def numpy_of(f, rows, y):
@@ -147,6 +153,32 @@ def test_feasible_is_the_nearest_dual_block(loss, y):
         assert P.min() >= 0
         assert P.sum() == pytest.approx(1, abs=1e-9)
         assert np.linalg.norm(nearest - point) <= np.linalg.norm(others - point, axis=1).min() * (1 + 1e-9)
+
+
+HINGE = next(loss for loss in LOSSES if loss.name == "multiclass_hinge")
+
+
+@every_class
+def test_violation_is_how_far_an_answer_that_is_used_falls_short_of_the_worst(y):
+    for s, a in itertools.product(SCORES[40:160:9], dual_blocks(y, 12)):
+        margins, p = COSTS[y] + s - s[y], np.eye(K)[y] - native(HINGE, s, y, a)[3]  # what is feasible of a
+        expected = margins.max() - margins[p > 0].min()
+        assert seen(HINGE, s, y, a)[0] == pytest.approx(expected, rel=1e-12, abs=1e-12)
+
+
+@every_class
+def test_settled_are_those_whom_no_score_nearby_moves(y):
+    slack, both = 0.3, set()
+    for s, p in itertools.product(SCORES[40:160:3], np.eye(K)):
+        a = np.eye(K)[y] - p
+        moved = [[seen(HINGE, s + t * slack * unit, y, a)[0] > 0 for unit in np.eye(K)] for t in (0.99, 1.01)]
+        _, settled = seen(HINGE, s, y, a, slack)
+        assert not (settled and any(moved[0]))
+        assert settled or any(moved[1])
+        both.add(settled)
+    assert both == {True, False}
+    inside = np.eye(K)[y] - np.full(K, 1 / K)
+    assert not seen(HINGE, np.zeros(K), y, inside, slack)[1]
 
 
 @every_loss
