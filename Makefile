@@ -23,7 +23,7 @@ help:
 	@echo "make mutants   wrong formulas in the core, one at a time: does the suite notice? (hours)"
 	@echo "make bench-peers   install the peers, measure against them (about 25 minutes)"
 	@echo "make bench-everyday   a course of ordinary inputs against scikit-learn (about 20 minutes)"
-	@echo "make fuzz SECONDS=900   libFuzzer with sanitizers on every reader of files, so many seconds each (needs clang)"
+	@echo "make fuzz SECONDS=900   libFuzzer on every reader of files, native ones with sanitizers, so many seconds each (needs clang)"
 	@echo "make lint      style and types, and the module and the core's tests compiled with every warning an error"
 	@echo "make compilers | arm64   build and run the core's tests with every compiler installed; for arm64, in an emulator"
 	@echo "make docs      the site, in build/docs/html: guide, reference, gallery; warnings are errors, links are followed"
@@ -121,6 +121,7 @@ bench: $(VENV)/.installed $(VENV)/.demo
 	$(PY) benchmarks/kernels.py
 	$(PY) benchmarks/sequences.py
 	$(PY) benchmarks/readers.py
+	$(PY) benchmarks/larger_than_memory.py
 	$(PY) benchmarks/choosing.py --linear-svc
 
 # The peers are nobody's dependency: where one of them cannot be installed, its contests are skipped and say so.
@@ -166,13 +167,15 @@ build/sanitize/replay_%: cpp/fuzz/%.cpp cpp/fuzz/replay.cpp $(CPP)
 	@mkdir -p $(@D)
 	$(CXX) $(SANITIZE) $< cpp/fuzz/replay.cpp -o $@
 
-# New inputs go to build/fuzz, and one that fails, by the name of crash-...
+# New inputs go to build/fuzz, and one that fails, by the name of crash-... What is read in Python is fuzzed there.
 SECONDS ?= 900
 CLANG ?= clang++
-fuzz: $(FUZZ:%=build/fuzz/%)
+FUZZ_OPTIONS := -max_total_time=$(SECONDS) -timeout=10 -print_final_stats=1 -artifact_prefix=build/fuzz/
+fuzz: $(FUZZ:%=build/fuzz/%) $(VENV)/.installed $(VENV)/.test $(VENV)/.fuzz
 	@for target in $(FUZZ); do mkdir -p build/fuzz/found_$$target; \
-	  build/fuzz/$$target -max_total_time=$(SECONDS) -max_len=4096 -timeout=10 -print_final_stats=1 -artifact_prefix=build/fuzz/ \
-	    build/fuzz/found_$$target cpp/fuzz/corpus/$$target || exit 1; done
+	  build/fuzz/$$target $(FUZZ_OPTIONS) -max_len=4096 build/fuzz/found_$$target cpp/fuzz/corpus/$$target || exit 1; done
+	@for target in data models; do mkdir -p build/fuzz/found_$$target; \
+	  $(PY) tests/fuzz_files.py $$target $(FUZZ_OPTIONS) -max_len=16384 build/fuzz/found_$$target tests/corpus/$$target || exit 1; done
 
 build/fuzz/%: cpp/fuzz/%.cpp $(CPP)
 	@mkdir -p $(@D)
@@ -230,7 +233,7 @@ $(VENV)/.base: pyproject.toml
 	$(PIP) install --group build numpy scipy scikit-learn
 	@touch $@
 
-$(VENV)/.demo $(VENV)/.test $(VENV)/.lint $(VENV)/.docs $(VENV)/.paper $(VENV)/.wheel: $(VENV)/.%: $(VENV)/.base
+$(VENV)/.demo $(VENV)/.test $(VENV)/.fuzz $(VENV)/.lint $(VENV)/.docs $(VENV)/.paper $(VENV)/.wheel: $(VENV)/.%: $(VENV)/.base
 	$(PIP) install --group $*
 	@touch $@
 

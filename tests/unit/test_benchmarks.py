@@ -26,24 +26,20 @@ def test_the_contests_of_pegasos_run(tmp_path: Path) -> None:
     assert {line["contest"].split(",")[0] for line in found["findings"]} == {"epoch", "validation", "memory of a fit"}
 
 
-def test_the_contests_of_readers_run(tmp_path: Path) -> None:
-    script = [
-        sys.executable,
-        ROOT / "benchmarks" / "readers.py",
-        "--quick",
-        "--rounds",
-        "1",
-        "--save",
-        tmp_path / "found",
-    ]
+FILES = {
+    "readers": {"read svmlight", "read svmlight, gzip", "memory to read svmlight"},
+    "larger_than_memory": {"fit from a file", "fit from the disk", "memory of a fit from a file"},
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_the_contests_of_files_run(tmp_path: Path, name: str) -> None:
+    asked = ["--quick", "--rounds", "1", "--save", tmp_path / "found"]
+    script = [sys.executable, ROOT / "benchmarks" / f"{name}.py", *asked]
     done = subprocess.run(script, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-2000:]
     found = json.loads((tmp_path / "found.json").read_text())["findings"]
-    assert {line["contest"] for line in found} == {
-        "read svmlight",
-        "read svmlight, gzip",
-        "memory to read svmlight",
-    }
+    assert {line["contest"] for line in found} == FILES[name]
 
 
 def test_the_contests_of_sequences_run(tmp_path: Path) -> None:

@@ -78,7 +78,7 @@ class StoredData:
             if verify:
                 self._file.verify()
             self._take(json.loads(self._file.metadata["data"]), self._file.arrays)
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
             said = error if isinstance(error, Damaged) else "its header does not say what it has to"
             raise ValueError(f"{self.path} is no data file, or is damaged: {said}.") from None
 
@@ -236,6 +236,8 @@ def _classes(said: list[Any], label_type: str) -> NDArray[Any]:
     if not isinstance(said, list) or not said or any(isinstance(each, str) != (kind is np.str_) for each in said):
         raise Damaged("its classes are neither numbers nor words")
     classes: NDArray[Any] = np.array(said, kind)
+    if kind is not np.str_ and not np.isfinite(classes).all():
+        raise Damaged("a class of it is no finite number")
     if classes.ndim != 1 or classes.tolist() != sorted(set(classes.tolist())):
         raise Damaged("its classes are not in order")
     return classes
