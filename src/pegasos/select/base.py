@@ -21,6 +21,7 @@ from ..solvers.base import Fit, Run, Solver
 from .folds import Fold, folds_of
 from .grid import Lams, spaced, values_of
 from .results import best_of, table
+from .scorer import Scorer
 from .search import Found, Path, Search, warn_of_gaps
 
 _BEFORE_KNOWN = 1e-6  # lam, as long as the data has not been asked for the largest
@@ -105,7 +106,7 @@ class LamSearch(Model):
         y = own_labels(X, y)
         given = values_of(self.lams)
         stated = self._open(X, y, sample_weight, run, _BEFORE_KNOWN if given is None else float(given[-1]))
-        folds = folds_of(self.cv, X, np.asarray(y).ravel(), groups, is_classifier(self))
+        folds = self._folds_of(X, y, groups)
         searched: list[Searched] = []
         with self._undisturbed():
             for others, one in self._settings(stated):
@@ -134,6 +135,24 @@ class LamSearch(Model):
         search = Search(self, stated, folds, path, replace(run, remember=True), self._makes_chances())
         searched.append(Searched(others, stated, path, lams, search.nothing(len(lams)), seed))
         search.run(searched[-1].found, lams, seed, lambda: self._keep_found(searched))
+
+    def _folds_of(self, X: Any, y: Any, groups: Any) -> list[Fold]:
+        """As `cv` asks for."""
+        return folds_of(self.cv, X, np.asarray(y).ravel(), groups, is_classifier(self))
+
+    def _problems_of(self, stated: Any, folds: list[Fold]) -> list[Any]:
+        """One for each fold: weights of zero for the rows that it holds out."""
+        sample_weight, s = stated.told.sample_weight, stated.problem.weights.s
+        for k, fold in enumerate(folds):
+            if s is not None and not s[fold.held_out].any():
+                raise ValueError(f"fold {k} of cv holds out only rows of weight zero, which have no score.")
+        n_rows = stated.problem.data.shape[0]
+        weights = [stated.weights_of(fold.share(sample_weight, n_rows)) for fold in folds]
+        return [replace(stated.problem, weights=each) for each in weights]
+
+    def _scorer(self, stated: Any) -> Any:
+        """Who values the models of a fold: `values(scores, fold, fits)`, of held-out rows and of training rows."""
+        return Scorer(self, self.scoring, stated)
 
     def _undisturbed(self) -> AbstractContextManager[Any]:
         """Around all fits."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -36,6 +37,16 @@ class Chain:
         """Where the next fit begins."""
         return self._zero if self._last is None else replace(self._last, steps=0)
 
+    def last(self, dtype: Any) -> Resume | None:
+        """Where the last fit has ended, its dual variables in this dtype."""
+        last = self._last
+        return last and replace(last, dual=None if last.dual is None else last.dual.astype(dtype))
+
+    def begin_with(self, last: Resume | None) -> None:
+        """The next fit begins there, whatever came before. Dual variables that are not quite feasible will be."""
+        self._last = last and replace(last, dual=None if last.dual is None else last.dual.astype(np.float64))
+        self._fit = None
+
     def add(self, problem: Problem, fit: Fit) -> None:
         """A fit that is done."""
         if fit.resume is None or fit.interrupted or not self._profits(problem):
@@ -54,15 +65,19 @@ class Chain:
         if problem.free_bias or problem.loss.joint or problem.loss.conjugate is None:
             return None
         lam, part = problem.lam, problem.lam / last.lam
-        f = fit.objective - (last.lam - lam) / 2 * float(fit.w @ fit.w)
+        if part > 1:  # dual variables would not be feasible
+            return None
+        square = _square(fit.w)
+        f = fit.objective - (last.lam - lam) / 2 * square
         shares, a = problem.shares(), part * last.dual
-        conjugates = float(shares @ np.where(shares > 0, problem.loss.conjugate(a, problem.numbers()), 0.0))
+        used = shares > 0
+        each = np.multiply(shares, problem.loss.conjugate(a, problem.numbers()), out=np.zeros_like(a), where=used)
+        conjugates = float(each.sum())
         allowed = run.tol * problem.at_zero - fit.rounding
-        if f + conjugates + lam / 2 * float(fit.w @ fit.w) > 1.1 * allowed:  # w(a) is near w: too far from it
+        if f + conjugates + lam / 2 * square > 1.1 * allowed:  # w(a) is near w: too far from it
             return None
         if np.isnan(self._square):
-            w = problem.combine(shares * last.dual) / last.lam
-            self._square = float(w @ w)
+            self._square = _square(problem.combine(shares * last.dual) / last.lam)
         bound = -conjugates - lam / 2 * self._square
         if not f - bound <= allowed:
             return None
@@ -80,6 +95,11 @@ class Chain:
             return False
         few = problem.n_weights <= min(_SMOOTH_WEIGHTS, problem.m / _SMOOTH_ROWS)
         return not (few and np.isfinite(problem.loss.smoothness))
+
+
+def _square(w: Floats) -> float:
+    """||w||^2, without BLAS: its threads would wait for one another where others are at work."""
+    return float(np.square(w).sum())
 
 
 def chains(n_models: int, zero: Floats, solver: Solver) -> list[Chain]:
@@ -109,6 +129,17 @@ class Chained:
 
     def __init__(self, series: Sequence[Chain], solve: Callable[[list[Job], Run, int], list[Fit]]) -> None:
         self._series, self._solve = series, solve
+        self._kept: tuple[float, list[Resume | None]] = (np.nan, [])
+
+    def keep(self, lam: float) -> None:
+        """The last fits, for `go_back`; one lam at a time, to a few digits: dual variables are as long as the rows."""
+        self._kept = float(lam), [chain.last(np.float32) for chain in self._series]
+
+    def go_back(self, lam: float) -> None:
+        """The next fits are for this lam: they begin where `keep` has left it, else with the last fits."""
+        at, kept = self._kept
+        for chain, last in zip(self._series, kept if at == lam else (), strict=at == lam):
+            chain.begin_with(last)
 
     def solve(self, problems: list[Problem], run: Run, seed: int) -> list[Fit]:
         jobs = [Job(problem, chain.start()) for problem, chain in zip(problems, self._series, strict=True)]

@@ -13,7 +13,8 @@ from ..estimators.base import Stated
 from ..estimators.scores import no_chances
 from ..estimators.typed import available_unless
 from ..problem.problem import Floats
-from .search import Found, stand_in
+from .scorer import stand_in
+from .search import Found
 
 _STEPS = 100  # Newton's, at most: a handful is usual
 _ALMOST_NONE = 1e-12

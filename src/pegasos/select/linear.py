@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from sklearn.base import clone
 
 from .. import _core, words
 from ..estimators.base import Stated, thread_count
@@ -14,6 +15,7 @@ from ..estimators.regression import PegasosRegressor
 from ..problem.problem import Floats, Problem
 from ..rules import OneOf, OrNone
 from ..solvers.base import Fit, Run, Solver
+from ..solvers.dual import Auto
 from ..solvers.many import solve_many
 from .base import SEARCH_RULES, LamSearch, NotHere, Searched
 from .chain import Chained, chains
@@ -36,6 +38,8 @@ class LinearSearch(LamSearch, LinearModel):
         return solver
 
     def _path_of(self, stated: Stated, solver: Solver, folds: list[Fold]) -> Path:
+        if isinstance(solver, Auto):  # the last digits of folds are nobody's
+            solver = clone(solver).set_params(polish=False)
         series = chains(len(folds) * len(stated.names), np.zeros(stated.problem.n_weights), solver)
         return Chained(series, lambda jobs, run, seed: solve_many(jobs, solver, run, seed))
 
@@ -70,8 +74,8 @@ class PegasosClassifierCV(Chances, LinearSearch, PegasosClassifier):
     """`PegasosClassifier` that chooses lam by cross-validation, with less work than a grid.
 
     Folds are weights of zero over the same rows, nothing is copied. lam falls, and every fit begins with the dual
-    variables of those before; where held-out scores clearly fall with it, smaller ones are left out. Every fit is as
-    exact as `tol` asks for, and `gaps_` proves it.
+    variables of those before; where held-out scores clearly fall with it, smaller ones are left out. Fits of folds are
+    rough at first, and as exact as `tol` where the choice needs it; `gaps_` proves how exact each is.
 
     Parameters
     ----------
@@ -91,16 +95,19 @@ class PegasosClassifierCV(Chances, LinearSearch, PegasosClassifier):
     refit : bool, default=True
         Whether a model is fitted to all rows with the chosen lam; it has the bytes of ``PegasosClassifier(lam=lam_)``.
     stop_early : bool, default=True
-        Whether to stop at a lam that is clearly worse than the best one so far, two steps and more below it: scores
-        have fallen twice, and by more than two standard errors of the difference. That is no proof. `scores_` has NaN
-        for what was left out, and `stopped_early_` says so.
+        Whether to spend less on what is clearly worse. The fits of folds then begin roughly, to 0.03 f(0), and the search
+        ends at a lam two steps and more below the best one if scores have fallen twice, and by more than two standard
+        errors of the difference. Where several lams are closer than that to the best, their folds are fitted ten times
+        more exactly, again and again, until `tol` is reached or the choice stands still. That is no proof:
+        `stopped_early_` says that some were left out, with NaN in `scores_`, or left rough, see `gaps_`. False: every
+        fit is as exact as `tol` asks for; and so are those of two folds, and where `rule` is "one_standard_error".
     probability : {"sigmoid", "isotonic"} or None, default=None
         Chances for `predict_proba` from the scores of held-out rows at the chosen lam: Platt's sigmoid, or
         scikit-learn's IsotonicRegression, for each class; no further fits.
     loss, bias, class_weight, costs, tol, max_epochs, max_time, solver, n_jobs, random_state
         As in `PegasosClassifier`. `max_time` is for all fits together. No result depends on `n_jobs`.
     verbose : int, default=0
-        1 prints a line per lam, and one per certificate of the last fit.
+        1 prints a line per lam with the time left, and one per certificate of the last fit.
 
     Attributes
     ----------
@@ -118,7 +125,7 @@ class PegasosClassifierCV(Chances, LinearSearch, PegasosClassifier):
     best_index_, best_score_ : int, float
         The place of `lam_` in `lams_`, and its mean score.
     stopped_early_ : bool
-        Whether some lams were left out.
+        Whether some lams were left out, or their folds left less exact than `tol`.
     n_splits_ : int
         Number of folds.
     cv_results_ : dict

@@ -42,6 +42,24 @@ def is_past(scores: Floats) -> bool:
     return bool(lost.mean() > max(_standard_error(scores[:, best]), _CLEARLY * _standard_error(lost)))
 
 
+def contenders(scores: Floats) -> list[int]:
+    """The columns that are not clearly worse than the best, fold by fold: by two standard errors of the difference."""
+    means = scores.mean(axis=0)
+    best = int(np.nanargmax(means))
+    lost = scores[:, [best]] - scores
+    return [i for i, each in enumerate(lost.T) if each.mean() <= _CLEARLY * _standard_error(each)]
+
+
+def has_settled(before: Floats, after: Floats) -> bool:
+    """Whether more exact fits have left the choice between these columns what it was: each is as far behind the best as
+    before, to a half of the standard error of that, by which another choice of folds would have moved it anyway.
+    """
+    best = int(np.argmax(after.mean(axis=0)))
+    behind, earlier = after[:, [best]] - after, before[:, [best]] - before
+    moved = np.abs((behind - earlier).mean(axis=0))
+    return all(moved[i] <= _standard_error(behind[:, i]) / 2 for i in range(after.shape[1]) if i != best)
+
+
 def _param(values: list[Any]) -> Any:
     """A masked array, of numbers where all are numbers."""
     numeric = all(isinstance(value, float | int) and not isinstance(value, bool) for value in values)

@@ -1,0 +1,82 @@
+"""Values models by the scores of rows that are known: held-out scores and those of training rows."""
+
+from __future__ import annotations
+
+from inspect import signature
+from typing import Any
+
+import numpy as np
+from sklearn.base import is_classifier
+from sklearn.metrics import check_scoring
+from sklearn.utils import _safe_indexing
+
+from ..estimators.base import Stated
+from ..problem.problem import Floats
+from ..solvers.base import Fit
+from .folds import Fold
+
+
+def made(model: Any, attributes: dict[str, Any]) -> Any:
+    """A model with these attributes, and no chances of an earlier fit."""
+    other = object.__new__(type(model))
+    for name, value in (vars(model) | attributes | {"_chances": None}).items():
+        setattr(other, name, value)
+    return other
+
+
+def stand_in(model: Any, facts: dict[str, Any], scores: Floats) -> Any:
+    """A model that has these scores, whatever rows it is asked for."""
+    return made(model, facts | {"_scores": lambda _: scores})
+
+
+class Scorer:
+    """Values models by the scores of all rows, which are computed once for training rows and held-out ones.
+
+    scikit-learn's scorers ask the model for answers, which it looks up; they have no use for rows. A function of the
+    user's own gets the rows themselves, and a model that can answer for any. A row of weight 2 counts twice, as in a
+    fit; the weights of classes count where `scoring` is None, as a class that was given none should not choose lam.
+    """
+
+    def __init__(self, model: Any, scoring: Any, stated: Stated) -> None:
+        self._plain = scoring is None
+        if isinstance(scoring, (list, tuple, set, dict)):
+            raise ValueError("scoring must be one score, a name or a function: lam is chosen by it.")
+        self._score = check_scoring(model, scoring)
+        self._own = callable(scoring)
+        self._X, self._y, s = stated.told.X, np.asarray(stated.told.y).ravel(), stated.told.sample_weight
+        # Some of scikit-learn's metrics, max_error for one, know no weights.
+        weighs = "sample_weight" in signature(getattr(self._score, "_score_func", len)).parameters
+        self._s = np.broadcast_to(np.asarray(s), self._y.shape) if s is not None and weighs and not self._own else None
+        if self._plain:
+            self._s = stated.problem.weights.s
+        self._model, self._told, self._facts = model, stated.told, stated.facts
+
+    def values(self, scores: Floats, fold: Fold, fits: list[Fit]) -> tuple[float, float]:
+        """Of the held-out rows, and of those it was trained on."""
+        if self._own:
+            attributes = self._told.model_of([fit.w for fit in fits]) | {"objective_": np.nan}
+            model = made(self._model, self._facts | attributes)
+            held_out, train = (
+                float(self._score(model, _safe_indexing(self._X, rows), self._y[rows]))
+                for rows in (fold.held_out, fold.train)
+            )
+            return held_out, train
+        return self._value(scores, fold.held_out), self._value(scores, fold.train)
+
+    def _value(self, scores: Floats, rows: Any) -> float:
+        model = stand_in(self._model, self._facts, scores[rows])
+        if self._plain:
+            return self._usual(model, rows)
+        weights = {} if self._s is None else {"sample_weight": self._s[rows]}
+        return float(self._score(model, rows[:, None], self._y[rows], **weights))
+
+    def _usual(self, model: Any, rows: Any) -> float:
+        """Accuracy or R^2, as `model.score` has it with these weights: its checks take longer than many a fit."""
+        y, answers = self._y[rows], model.predict(None)
+        s = None if self._s is None else self._s[rows]
+        if is_classifier(model):
+            return float(np.average(answers == y, weights=s))
+        mean = np.average(y, weights=s)
+        spread = float(np.average((y - mean) ** 2, weights=s))
+        left = float(np.average((y - answers) ** 2, weights=s))
+        return 1 - left / spread if spread > 0 else float(left == 0)
