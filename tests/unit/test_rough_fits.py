@@ -26,7 +26,7 @@ def cold_work(tol: float) -> float:
 def test_the_choice_is_that_of_exact_fits_or_as_good_to_a_standard_error(tol: float) -> None:
     rough = PegasosClassifierCV(LAMS, tol=tol).fit(X, Y)
     exact = PegasosClassifierCV(LAMS, tol=tol, stop_early=False).fit(X, Y)
-    here = int(np.flatnonzero(LAMS == rough.lam_)[0])
+    here = int(np.flatnonzero(rough.lam_ == LAMS)[0])
     lost = exact.scores_[:, exact.best_index_] - exact.scores_[:, here]
     assert lost.mean() <= exact.scores_[:, exact.best_index_].std(ddof=1) / np.sqrt(5)
     assert rough.gap_ <= tol

@@ -95,10 +95,10 @@ class PegasosClassifierCV(Chances, LinearSearch, PegasosClassifier):
     refit : bool, default=True
         Whether a model is fitted to all rows with the chosen lam; it has the bytes of ``PegasosClassifier(lam=lam_)``.
     stop_early : bool, default=True
-        Whether to spend less on what is clearly worse. The fits of folds then begin roughly, to 0.03 f(0), and the search
-        ends at a lam two steps and more below the best one if scores have fallen twice, and by more than two standard
-        errors of the difference. Where several lams are closer than that to the best, their folds are fitted ten times
-        more exactly, again and again, until `tol` is reached or the choice stands still. That is no proof:
+        Whether to spend less on what is clearly worse. The fits of folds then begin roughly, to 0.03 f(0), and the
+        search ends at a lam two steps and more below the best one if scores have fallen twice, and by more than two
+        standard errors of the difference. Where several lams are closer than that to the best, their folds are fitted
+        ten times more exactly, again and again, until `tol` is reached or the choice stands still. That is no proof:
         `stopped_early_` says that some were left out, with NaN in `scores_`, or left rough, see `gaps_`. False: every
         fit is as exact as `tol` asks for; and so are those of two folds, and where `rule` is "one_standard_error".
     probability : {"sigmoid", "isotonic"} or None, default=None

@@ -22,8 +22,8 @@ from .chain import worst_gap
 from .folds import Fold
 from .results import contenders, has_settled, is_past
 
-# Measured on 10,000 texts, as many generated ones and 100,000 abstracts, hinge: mean scores differ from those of fits to
-# 1e-3 by 0.004 at most, by 0.001 near the best lam, for a third to a half of the work at the smallest lams.
+# Measured on 10,000 texts, as many generated ones and 100,000 abstracts, hinge: mean scores differ from those of fits
+# to 1e-3 by 0.004 at most, by 0.001 near the best lam, for a third to a half of the work at the smallest lams.
 _ROUGH = 0.03
 _FINER = 10.0  # times more exact, from one round to the next
 _FEW = 3  # folds: with fewer a standard error says nothing
