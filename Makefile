@@ -133,6 +133,7 @@ bench-everyday: $(VENV)/.installed
 # README.md and benchmarks/README.md, from benchmarks/results/published.json; how figures get there: benchmarks/README.md.
 figures:
 	python3 benchmarks/report.py
+	python3 paper/publish.py
 
 picture: $(VENV)/.installed $(VENV)/.demo $(VENV)/.peers
 	$(PY) benchmarks/picture.py

@@ -94,6 +94,7 @@ class Setting:
     resume: bool
     folder: Path
     tell: Callable[[float, str], None] = lambda share, what: None
+    cpu_seconds: float = 0.0  # of all parts, those of earlier runs included
     _done: float = 0.0
 
     def pick(self, quick: Any, full: Any) -> Any:
@@ -104,15 +105,18 @@ class Setting:
         path = self.folder / f"{name}.json"
         self.tell(self._done, name)
         if self.resume and path.is_file():
-            found = json.loads(path.read_text())
+            kept = json.loads(path.read_text())
         else:
-            found = json.loads(json.dumps(plain(work())))
+            began = time.process_time()
+            found = plain(work())
+            kept = json.loads(json.dumps({"cpu_seconds": time.process_time() - began, "found": found}))
             path.parent.mkdir(parents=True, exist_ok=True)
             waiting = path.with_suffix(".part")
-            waiting.write_text(json.dumps(found))
+            waiting.write_text(json.dumps(kept))
             waiting.replace(path)  # a run that is killed leaves whole files only
         self._done += share
-        return found
+        self.cpu_seconds += kept["cpu_seconds"]
+        return kept["found"]
 
 
 def plain(value: Any) -> Any:
@@ -145,6 +149,7 @@ def run(experiment: Experiment, setting: Setting) -> dict[str, Any]:
             "quick": setting.quick,
             "command": f"python paper/{experiment.name}.py{' --quick' if setting.quick else ''}",
             "seconds": time.perf_counter() - began,
+            "cpu_seconds": setting.cpu_seconds,
             "when": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
             "machine": machine_facts(),
             **asdict(result),
@@ -180,7 +185,8 @@ def main(experiment: Experiment) -> None:
 
 def print_result(found: dict[str, Any]) -> None:
     """Tables and findings; the curves are for the report."""
-    print(f"\n{found['title']} ({found['source']}), {found['seconds']:.0f} s on {platform.node() or 'this machine'}")
+    where = platform.node() or "this machine"
+    print(f"\n{found['title']} ({found['source']}), {found['cpu_seconds']:.0f} s of the processor on {where}")
     for table in found["tables"]:
         widths = [
             max(len(str(row[j])) for row in [table["columns"], *table["rows"]]) for j in range(len(table["columns"]))

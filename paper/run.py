@@ -9,7 +9,19 @@ from typing import Any
 
 from experiment import RESULTS, Experiment, arguments, print_result, run, setting_of
 
-ORDER = ["table1_fig4", "tables23_fig5", "fig6", "fig7", "fig8", "fig9", "study004", "rcv1_2007", "over_m", "eq19"]
+ORDER = [
+    "table1_fig4",
+    "tables23_fig5",
+    "fig6",
+    "fig7",
+    "fig8",
+    "fig9",
+    "study004",
+    "rcv1_2007",
+    "over_m",
+    "eq19",
+    "choices",
+]
 
 
 class Progress:
@@ -38,6 +50,7 @@ def main() -> None:
     experiments = load(ORDER)
     folder = RESULTS / ("quick" if asked.quick else "full")
     progress = Progress([one.seconds[0 if asked.quick else 1] for one in experiments])
+    results: list[dict[str, Any]] = []
     for index, one in enumerate(experiments):
         progress.index = index
         there = asked.resume and (folder / f"{one.name}.json").is_file()
@@ -45,12 +58,13 @@ def main() -> None:
         def tell(share: float, part: str, one: Experiment = one) -> None:
             progress.tell(share, f"{one.title}: {part}")
 
-        found: dict[str, Any] = run(one, setting_of(one.name, asked.quick, asked.resume, tell))
+        results.append(found := run(one, setting_of(one.name, asked.quick, asked.resume, tell)))
         if there:
             progress.skipped += progress.expected[index]
         print_result(found)
     from write_report import write
 
+    print(f"\n{sum(one['cpu_seconds'] for one in results) / 60:.1f} minutes of the processor in all")
     sys.stdout.write(f"\n{write(folder, ORDER)}\n")
 
 

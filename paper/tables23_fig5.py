@@ -3,29 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from statistics import median
 from typing import Any
 
 import numpy as np
 from data import Data, load
 from experiment import Axis, Curve, Experiment, Figure, Finding, Result, Setting, Table, main
-from measure import epsilon_of, kernel_optimum, moments, reached, seconds_of, snapshots, value
+from measure import Optimum, epsilon_of, kernel_optimum, moments, reached, seconds_of, snapshots, value
 from printed import TABLES_2_3, cell
 from sklearn.svm import SVC
 from systems import kernel_dca, kernel_pegasos, lasvm, svm_light
 
 SYSTEMS = ("Pegasos", "SDCA", "SVM-Light", "LASVM")
+SEEDS = [0, 1, 2]
 QUICK_ROWS = {"reuters": 1500, "adult": 2000, "usps": 1500, "mnist": 1500}
-LIMITS = {"reuters": 60.0, "adult": 120.0, "usps": 120.0, "mnist": 400.0}  # seconds for each system
-SHARE = {"reuters": 0.1, "adult": 0.15, "usps": 0.15, "mnist": 0.6}
+LIMITS = {"reuters": 60.0, "adult": 120.0, "usps": 120.0, "mnist": 300.0}  # seconds for each system
+SHARE = {"reuters": 0.08, "adult": 0.13, "usps": 0.12, "mnist": 0.5}  # of the time; other seeds take a fifth of it
 
 
-def system(name: str, data: Data) -> Any:
+AGAIN = 40.0  # seconds to epsilon up to which a system runs with other seeds as well
+ROUGH = 0.1  # a suboptimality that is "reasonably low": f(0) is 1
+
+
+def system(name: str, data: Data, seed: int = 0) -> Any:
     train, lam, gamma = data.train, data.lam, data.gamma
     made: dict[str, Callable[[], Any]] = {
-        "Pegasos": lambda: kernel_pegasos(train, lam, gamma),
-        "SDCA": lambda: kernel_dca(train, lam, gamma),
+        "Pegasos": lambda: kernel_pegasos(train, lam, gamma, seed),
+        "SDCA": lambda: kernel_dca(train, lam, gamma, seed),
         "SVM-Light": lambda: svm_light(train, lam, gamma),
-        "LASVM": lambda: lasvm(train, lam, gamma),
+        "LASVM": lambda: lasvm(train, lam, gamma, seed),
     }
     return made[name]()
 
@@ -45,19 +51,36 @@ def measure(key: str, setting: Setting) -> dict[str, Any]:
     return {"data": data.describe(), "best": vars(best), "traces": traces, "limit": limit, "libsvm": libsvm}
 
 
+def again(key: str, first: dict[str, Any], epsilon: float, setting: Setting) -> dict[str, Any]:
+    """Seconds to epsilon with other seeds, all systems in turn; none of those that took long, or never got there."""
+    data = load(key, QUICK_ROWS[key] if setting.quick else None)
+    got = {who: reached(first["traces"][who], epsilon) for who in SYSTEMS}
+    taken = {
+        f"{who} {seed}": snapshots(system(who, data, seed), moments(at[0] / 4, 1.5 * at[0], 1.12))
+        for seed in SEEDS[1 : setting.pick(2, 3)]
+        for who, at in got.items()
+        if at and at[0] <= AGAIN
+    }
+    best = Optimum(**first["best"])
+    traces = value(taken, data, best, data.lam) if taken else {}
+    return {
+        who: [reached(trace, epsilon) for name, trace in traces.items() if name.rsplit(" ", 1)[0] == who]
+        for who in SYSTEMS
+    }
+
+
 def run(setting: Setting) -> Result:
-    result = Result(seeds=[0])
+    result = Result(seeds=SEEDS[: setting.pick(2, 3)])
     times_table, speed_table = [], []
-    wins, lags = [], []
+    wins, lags, rough, spread = [], [], [], []
     for key, printed in TABLES_2_3.items():
         found = setting.part(key, lambda key=key: measure(key, setting), SHARE[key])
         result.data.append(found["data"])
         best, traces, name = found["best"], found["traces"], found["data"]["paper"]
         epsilon = epsilon_of(traces.values(), best["error"])
-        got = {who: reached(traces[who], epsilon) for who in SYSTEMS}
-        cells = [
-            f"{at[0]:.3g} s ({at[1]:.2%})" if (at := got[who]) else _not(traces[who], found["limit"]) for who in SYSTEMS
-        ]
+        others = setting.part(f"{key}_again", lambda k=key, f=found, e=epsilon: again(k, f, e, setting), SHARE[key] / 5)
+        got = {who: _middle([reached(traces[who], epsilon), *others[who]]) for who in SYSTEMS}
+        cells = [_cell(at) if (at := got[who]) else _not(traces[who], found["limit"]) for who in SYSTEMS]
         now = found["libsvm"]
         times_table.append([
             name, "here", f"{epsilon:.3g}", f"{best['error']:.2%}", *cells, f"{best['seconds']:.3g} s",
@@ -72,6 +95,9 @@ def run(setting: Setting) -> Result:
         time = {who: got[who][0] if got[who] else infinite for who in SYSTEMS}
         wins.append((name, time["LASVM"] <= min(time["Pegasos"], time["SDCA"])))
         lags.append((name, time["Pegasos"] / time["SVM-Light"] if time["SVM-Light"] < infinite else float("nan")))
+        early = {who: at[0] if (at := reached(traces[who], ROUGH)) else infinite for who in SYSTEMS}
+        rough.append((name, early["SVM-Light"] / early["Pegasos"], early["SVM-Light"] / early["SDCA"]))
+        spread.append((name, max(speeds) / min(speeds)))
         result.figures += _figures(name, found, epsilon)
     result.tables.append(
         Table(
@@ -86,8 +112,9 @@ def run(setting: Setting) -> Result:
                 "LIBSVM, free bias",
             ],
             times_table,
-            "CPU seconds of one thread to the first point below epsilon (test error there), one run each as in the "
-            "paper; pegasos (Auto) to a certified 1e-6.",
+            "CPU seconds of one thread to the first point below epsilon (test error there): the median of several "
+            "seeds, the least and the most; one run where that took long, as in the paper. pegasos (Auto) to a "
+            "certified 1e-6.",
         )
     )
     result.tables.append(
@@ -114,7 +141,35 @@ def run(setting: Setting) -> Result:
             "time of Pegasos over SVM-Light's: " + "; ".join(f"{name}: {ratio:.3g}" for name, ratio in digits.items()),
         )
     )
+    result.findings.append(
+        Finding(
+            "Pegasos and stochastic DCA reach a reasonably low objective much faster than SVM-Light (section 7.2).",
+            all(pegasos > 3 and dca > 3 for _, pegasos, dca in rough),
+            f"SVM-Light's time to within {ROUGH:g} of the minimum over theirs: "
+            + "; ".join(f"{name}: {pegasos:.3g}, {dca:.3g}" for name, pegasos, dca in rough),
+        )
+    )
+    result.findings.append(
+        Finding(
+            "Kernel evaluations a second differ little between the systems (section 7.2, table 3).",
+            all(ratio < 2 for _, ratio in spread),
+            "most over fewest: " + "; ".join(f"{name}: {ratio:.3g}" for name, ratio in spread),
+        )
+    )
     return result
+
+
+def _middle(found: list[Any]) -> tuple[float, float, float, float] | None:
+    """Median, least and most seconds, and the median test error; None where one of the runs did not get there."""
+    if any(at is None for at in found):
+        return None
+    seconds = [at[0] for at in found]
+    return median(seconds), min(seconds), max(seconds), median(at[1] for at in found)
+
+
+def _cell(at: tuple[float, float, float, float]) -> str:
+    middle, least, most, error = at
+    return f"{middle:.3g} s" + (f" [{least:.3g}, {most:.3g}]" if least < most else "") + f" ({error:.2%})"
 
 
 def _not(trace: Any, limit: float) -> str:

@@ -52,7 +52,7 @@ def write(folder: Path, order: list[str]) -> Path:
 
 
 def lead(results: list[dict[str, Any]]) -> str:
-    whole = sum(result["seconds"] for result in results) / 60
+    whole = sum(result["cpu_seconds"] for result in results) / 60
     quick = (
         '<span class="reduced">reduced sizes: <code>make paper</code> gives the verdicts</span> '
         if results[0]["quick"]
@@ -62,7 +62,7 @@ def lead(results: list[dict[str, Any]]) -> str:
         f"{quick}Every table and figure of section 7 of the journal paper (Shalev-Shwartz, Singer, Srebro, Cotter "
         "2011), the headline of the 2007 paper, and an independent study, with the papers' numbers beside ours. Times "
         "are seconds of one thread on the processor, loading and looking on excluded. The whole took "
-        f"{whole:.0f} minutes."
+        f"{whole:.0f} minutes of the processor."
     )
 
 
@@ -108,7 +108,7 @@ def section(n: int, result: dict[str, Any], svg: Path) -> str:
     seeds = ", ".join(map(str, result["seeds"]))
     parts.append(
         f'<p class="how">Command: <code>{html.escape(result["command"])}</code>; seeds {seeds or "none"}; '
-        f"{result['seconds']:.0f} s, {html.escape(result['when'])}, "
+        f"{result['cpu_seconds']:.0f} s of the processor, {html.escape(result['when'])}, "
         f"commit {html.escape(str(result['machine']['commit']))}.</p></section>"
     )
     return "\n".join(parts)

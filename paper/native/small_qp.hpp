@@ -16,7 +16,6 @@ class SimplexQp {
 
   size_t size() const { return a_.size(); }
   double a(size_t j) const { return a_[j]; }
-  double square(size_t j) const { return G_[j][j]; }
 
   // products: with all that are there already, the slack first, and with itself last.
   void add(std::vector<double> products, double b) {
@@ -36,10 +35,7 @@ class SimplexQp {
   void solve(double precision) {
     const size_t n = size();
     std::vector<double> slope(n);
-    for (size_t i = 0; i < n; ++i) {
-      slope[i] = -b_[i];
-      for (size_t j = 0; j < n; ++j) slope[i] += G_[i][j] * a_[j];
-    }
+    for (size_t i = 0; i < n; ++i) slope[i] = product(i) - b_[i];
     for (int64_t round = 0; round < 1'000'000; ++round) {
       size_t up = 0, down = n;
       for (size_t i = 1; i < n; ++i)
@@ -60,12 +56,10 @@ class SimplexQp {
     }
   }
 
-  double objective() const {
+  // (G a)_i
+  double product(size_t i) const {
     double sum = 0;
-    for (size_t i = 0; i < size(); ++i) {
-      sum -= b_[i] * a_[i];
-      for (size_t j = 0; j < size(); ++j) sum += 0.5 * a_[i] * G_[i][j] * a_[j];
-    }
+    for (size_t j = 0; j < size(); ++j) sum += G_[i][j] * a_[j];
     return sum;
   }
 

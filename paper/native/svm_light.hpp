@@ -3,11 +3,10 @@
 //
 //   min_a 1/2 a'Qa - sum_i a_i,  0 <= a_i <= C = 1/(lam m),  Q_ij = y_i y_j K(x_i, x_j)
 //
-// A step chooses q variables, those of the steepest feasible direction (its section 11.2.2: without the constraint, the
-// largest violations), solves for them exactly, and updates all active gradients from q cached kernel rows. Variables
-// that have stayed right at a bound for 100 steps leave (11.2.4); when the rest is solved their gradients are rebuilt
-// from what has changed since they left, and everything is checked. It ends when no condition is violated by more than
-// epsilon.
+// A step chooses q variables, those of the steepest feasible direction (its section 11.2.2), solves for them exactly, and
+// updates all active gradients from q cached kernel rows. Variables that have stayed right at a bound for 100 steps
+// leave (11.2.4); when the rest is solved their gradients are rebuilt from what has changed since they left, and
+// everything is checked. It ends when no condition is violated by more than epsilon.
 #pragma once
 
 #include <algorithm>
@@ -80,19 +79,29 @@ class SvmLight {
     return slope < 0 ? (a < C_ ? -slope : 0) : (a > 0 ? slope : 0);
   }
 
-  // The q largest violations above epsilon. In the same pass: who is right at a bound, by more than epsilon?
+  // Half of the q are those that would raise y a most, half those that would lower it, as 11.2.2 has it for the sake of
+  // the equality constraint; without one it still keeps rows apart that pull alike. Where a side has too few, the other
+  // has more. In the same pass: who is right at a bound, by more than epsilon?
   void select() {
-    chosen_.clear();
+    std::vector<int64_t> side[2];
     for (const int64_t i : active_) {
       const double a = a_[size_t(i)], slope = slope_[size_t(i)];
       const bool sure = (a <= 0 && slope > o_.epsilon) || (a >= C_ && slope < -o_.epsilon);
       if (!sure) unsure_at_[size_t(i)] = iteration_;
-      if (violation(i) > o_.epsilon) chosen_.push_back(i);
+      if (violation(i) > o_.epsilon) side[(slope < 0) == (y(i) > 0)].push_back(i);
     }
-    if (int64_t(chosen_.size()) <= o_.q) return;
+    const auto share = [&](size_t one) {
+      const auto other = int64_t(side[1 - one].size());
+      return std::min(int64_t(side[one].size()), std::max(o_.q / 2, o_.q - other));
+    };
+    const int64_t most[2] = {share(0), share(1)};
+    chosen_.clear();
     const auto worse = [this](int64_t i, int64_t j) { return violation(i) > violation(j); };
-    std::nth_element(chosen_.begin(), chosen_.begin() + o_.q, chosen_.end(), worse);
-    chosen_.resize(size_t(o_.q));
+    for (size_t one = 0; one < 2; ++one) {
+      const auto end = side[one].begin() + most[one];
+      std::nth_element(side[one].begin(), end, side[one].end(), worse);
+      chosen_.insert(chosen_.end(), side[one].begin(), end);
+    }
   }
 
   // Coordinate descent on q variables, to a precision that leaves nothing to gain there (Hildreth & D'Esopo).

@@ -54,11 +54,17 @@ def test_lemma_1_eq_11_every_step_comes_closer(projected):
 
 
 def test_lemma_1_eq_10_strong_convexity():
-    W, A = iterates()[:-1], picks()
-    g, f = batch_gradients(W, A), batch_objectives(W, A)
-    for u in USE:
-        right = f - batch_objectives(u, A) + LAM / 2 * np.sum((W - u) ** 2, axis=1)
-        assert (np.sum((W - u) * g, axis=1) >= right - 1e-12).all()
+    """Of the step's own sub-gradient, (w_t - w_{t+1}) / eta_t; without the penalty's share it would not hold."""
+    W, A = iterates(), picks()
+    g, f = (W[:-1] - W[1:]) * (LAM * TIMES)[:, None], batch_objectives(W[:-1], A)
+    np.testing.assert_allclose(g, batch_gradients(W[:-1], A), atol=1e-5)
+
+    def holds(g, u):
+        right = f - batch_objectives(u, A) + LAM / 2 * np.sum((W[:-1] - u) ** 2, axis=1)
+        return bool((np.sum((W[:-1] - u) * g, axis=1) >= right - 1e-5).all())
+
+    assert all(holds(g, u) for u in USE)
+    assert not any(holds(g - LAM * W[:-1], u) for u in USE)
 
 
 def test_lemma_1_is_tight_enough_for_both_broken_steps_on_one_row():

@@ -109,4 +109,5 @@ def test_the_best_of_a_few_independent_runs_is_good_with_high_probability(projec
         for n in range(tries)
     ]
     assert binom.sf(np.sum(np.array(best) > bound) - 1, tries, delta) > 1e-6
-    assert excess("no shrink", projected=projected).min() > bound or projected
+    bad = np.mean(excess("no shrink", projected=projected)[: T // s] > bound)
+    assert bad**s > delta  # the best of s iterates of a broken step would not be good so often

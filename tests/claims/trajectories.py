@@ -74,8 +74,8 @@ def native_iterates(k: int, projected: bool, steps: int) -> Array:
     solver = Pegasos(k=k, T=1, sampling="iid" if k < M else "permutation", projection=projected)
     problem = Problem(InMemory(X), encode(Y)[1], Weights.of(None, M), LAM, HINGE, "none")
     start = Resume(np.zeros(problem.dim))
-    state = solver._state(problem, start, seed_of(0), late=0)
     run = Run(0.0, 1.0)
+    state = solver._state(problem, run, start, seed_of(0), late=0.0, counting=True)
     options = native_options(solver, problem, run, start, seed_of(0))
     W, native, watch = np.zeros((steps + 1, X.shape[1])), problem.native(), run.watch(start.w.copy)
     for t in range(1, steps + 1):

@@ -26,7 +26,7 @@ def result(name: str, n_figures: int, held: bool | None) -> dict:
         "curves": [curve("Pegasos", False), curve("SDCA", True)],
     }  # fmt: skip
     return {
-        "name": name, "title": f"title of {name}", "source": "section 7", "quick": True, "seconds": 61.0,
+        "name": name, "title": f"title of {name}", "source": "section 7", "quick": True, "cpu_seconds": 61.0,
         "command": f"python paper/{name}.py --quick", "when": "2030-01-01T00:00:00Z", "seeds": [0, 1],
         "machine": {"cpu": "a cpu", "cores": 2, "caches": "L2", "memory_gb": 8, "system": "Linux",
                     "load": [0.1, 0.2, 0.3], "versions": {"numpy": "2"}, "commit": "abc"},
@@ -51,7 +51,7 @@ def test_the_report_says_everything_and_loads_nothing(page):
     own = text.replace(write_report.plotly_js(), "")
     for said in ("title of first", "a claim of a paper", "did not hold", "cannot be told", "3 &lt; 4", "seeds 0, 1",
                  "stand-in", "python paper/second.py --quick", "a cpu", "numpy 2", "1 of 3 claims held",
-                 "reduced sizes", "781,265"):  # fmt: skip
+                 "reduced sizes", "781,265", "3 minutes of the processor", "61 s of the processor"):  # fmt: skip
         assert said in own, said
     assert own.index("title of first") < own.index("title of second")
     assert not re.search(r"""(src|href)=["']?(https?:)?//""", own)

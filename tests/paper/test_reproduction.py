@@ -10,6 +10,7 @@ from pathlib import Path
 
 import eq19
 import experiment
+import fig6
 import measure
 import numpy as np
 import pytest
@@ -84,6 +85,10 @@ def test_a_part_is_done_once_with_resume_and_again_without(tmp_path):
     first = setting(True).part("a", work, 0.5)
     assert setting(True).part("a", work, 0.5) == first == {"x": 1.5, "none": None}
     assert len(calls) == 1
+    path, later = tmp_path / "some" / "a.json", setting(True)
+    path.write_text(json.dumps({"cpu_seconds": 7.0, "found": 1}))
+    assert later.part("a", work, 0.5) == 1
+    assert later.cpu_seconds == 7.0  # what the earlier run spent on it counts
     setting(False).part("a", work, 0.5)
     assert len(calls) == 2
     assert [path.name for path in (tmp_path / "some").iterdir()] == ["a.json"]  # nothing half written
@@ -131,6 +136,45 @@ def test_a_script_runs_by_itself(tmp_path, monkeypatch):
     assert found["command"] == "python paper/eq19.py --quick"
     assert found["machine"]["versions"]["numpy"] == np.__version__
     assert "generated" in found["data"][0]["here"]
+
+
+def test_section_7_3_slopes_over_lambda(native, monkeypatch, tmp_path):
+    """Figure 6 on generated rings: -1 for Pegasos where lambda is small, 0 for stochastic DCA, each told apart."""
+    monkeypatch.setenv("PEGASOS_DATA", str(tmp_path))
+    rings = load.__wrapped__("usps", 200)
+    monkeypatch.setattr(fig6, "load", lambda key, most: rings)
+    setting = experiment.Setting(True, False, tmp_path / "quick" / "fig6")
+    lams, counts = [1e-7, 1e-6, 1e-5, 1e-4, 1e-3], [200, 600, 2000]
+    found = [fig6.measure(lam, counts, setting)["excess"] for lam in lams]
+    slopes = {
+        (name, count): fig6.slopes_of(lams, [line[name][j] for line in found])
+        for name in ("Pegasos", "SDCA")
+        for j, count in enumerate(counts)
+    }
+    for count in counts:
+        (small, whole), (flat, _) = slopes["Pegasos", count], slopes["SDCA", count]
+        assert -1.03 < small < -0.97
+        assert small < whole < -0.7  # larger lambda, and the distance falls faster than the bound
+        assert abs(flat) < 0.02
+    excess = {
+        (name, n): [line[name][j] for line in found] for name in ("Pegasos", "SDCA") for j, n in enumerate(counts)
+    }
+    assert [said.held for said in fig6.findings(slopes, excess, lams)] == [True, True]
+    swapped = {({"Pegasos": "SDCA", "SDCA": "Pegasos"}[name], n): both for (name, n), both in slopes.items()}
+    assert [said.held for said in fig6.findings(swapped, excess, lams)] == [False, False]
+
+
+def test_section_4_a_step_takes_as_many_kernel_values_as_there_are_rows_with_a_coefficient(native):
+    """At most min(t, m) in step t + 1: the run time grows with the rows, the number of steps does not."""
+    data, T = small().train, 1000
+    system = systems.kernel_pegasos(data, 0.3, 0.3)
+    before, rows = 0, 0
+    for t in range(T):
+        system.advance(np.inf, 1)
+        assert system.evaluations - before <= min(rows, t, data.m)
+        before, rows = system.evaluations, np.count_nonzero(system.weights())
+    assert rows > data.m / 2
+    assert system.evaluations > T * rows / 2  # nothing is kept
 
 
 def test_a_script_explains_itself():

@@ -1,0 +1,116 @@
+"""Write the tables and verdicts of docs/what-did-not-hold.md from paper/results.json.
+
+    python paper/publish.py         # part of `make figures`: write every marked region of the page anew
+    python paper/publish.py take    # first take what the last `make paper` has found, all but the curves
+
+Regions are marked as in benchmarks/report.py.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parent.parent
+sys.path.append(str(ROOT / "benchmarks"))
+from report import REGION, table  # noqa: E402, only after the path is set
+
+FOUND = ROOT / "build" / "paper"
+KEPT = Path(__file__).parent / "results.json"
+PAGE = ROOT / "docs" / "what-did-not-hold.md"
+WORDS = {True: "held", False: "**did not hold**", None: "cannot be told"}
+SAID = ("name", "title", "source", "command", "when", "cpu_seconds", "seeds", "data", "tables", "findings")
+
+Results = dict[str, Any]
+
+
+def take() -> None:
+    """Keep the last results: of the experiments, and of the comparison with SVM-Light where that was made."""
+    found = [json.loads(path.read_text(encoding="utf-8")) for path in sorted((FOUND / "full").glob("*.json"))]
+    if not found:
+        raise SystemExit(f"no results in {FOUND / 'full'}: run `make paper` first.")
+    theirs, kept = FOUND / "svm_light.json", load()
+    kept = {
+        "machine": found[-1]["machine"],
+        "experiments": {one["name"]: {key: one[key] for key in SAID} for one in found},
+        "svm_light": json.loads(theirs.read_text(encoding="utf-8")) if theirs.exists() else kept.get("svm_light", []),
+    }
+    KEPT.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
+
+
+def load() -> Results:
+    return dict(json.loads(KEPT.read_text(encoding="utf-8"))) if KEPT.exists() else {}
+
+
+def claims(results: Results) -> str:
+    """Every claim, in the order of the papers."""
+    rows = [
+        (finding["claim"], WORDS[finding["held"]], finding["shown"])
+        for one in sorted(results["experiments"].values(), key=lambda one: order(one["name"]))
+        for finding in one["findings"]
+    ]
+    held = sum(word == WORDS[True] for _, word, _ in rows)
+    minutes = sum(one["cpu_seconds"] for one in results["experiments"].values()) / 60
+    days = sorted({one["when"][:10] for one in results["experiments"].values()})
+    facts = results["machine"]
+    said = (
+        f"{held} of {len(rows)} claims held. Measured {', '.join(days)} on {facts['cores']} cores of {facts['cpu']}, "
+        f"{minutes:.0f} minutes of the processor in all."
+    )
+    return table(("claim", "here", "what shows it"), rows) + "\n\n" + said
+
+
+def order(name: str) -> tuple[int, str]:
+    papers = ("table", "fig", "choices", "eq", "over", "rcv1", "study")
+    return next(n for n, start in enumerate(papers) if name.startswith(start)), name
+
+
+def one_table(name: str, index: int = 0) -> Callable[[Results], str]:
+    """A table of an experiment as it stands in the report, and its note."""
+
+    def written(results: Results) -> str:
+        found = results["experiments"][name]["tables"][index]
+        return table(found["columns"], found["rows"]) + ("\n\n" + found["note"] if found["note"] else "")
+
+    return written
+
+
+def svm_light(results: Results) -> str:
+    """SVM-Light itself beside ours."""
+    columns = ("data set", "", "steps", "kernel evaluations", "CPU seconds", "objective")
+    rows = [
+        (line["data"] if who == "theirs" else "", words, f"{x['steps']:,}", f"{x['evaluations']:,}",
+         f"{x['seconds']:.3g}", f"{x['objective']:.6f}")
+        for line in results["svm_light"]
+        for who, words in (("theirs", "SVM-Light 6.02"), ("ours", "`paper/native/svm_light.hpp`"))
+        for x in [line[who]]
+    ]  # fmt: skip
+    return table(columns, rows)
+
+
+REGIONS: dict[str, Callable[[Results], str]] = {
+    "claims": claims,
+    "table_1": one_table("table1_fig4"),
+    "table_2": one_table("tables23_fig5", 0),
+    "table_3": one_table("tables23_fig5", 1),
+    "slopes": one_table("fig6"),
+    "over_m": one_table("over_m"),
+    "study": one_table("study004"),
+    "biases": one_table("choices"),
+    "svm_light": svm_light,
+}
+
+
+def written(text: str, results: Results) -> str:
+    return REGION.sub(lambda match: f"{match[1]}{REGIONS[match[2]](results)}\n{match[3]}", text)
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] == ["take"]:
+        take()
+    elif sys.argv[1:]:
+        raise SystemExit(__doc__)
+    PAGE.write_text(written(PAGE.read_text(encoding="utf-8"), load()), encoding="utf-8")
