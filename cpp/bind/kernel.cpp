@@ -5,6 +5,7 @@
 #include <nanobind/stl/string.h>
 
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <string>
 
@@ -81,24 +82,43 @@ auto pair_sums_now(const PyRows& A, const PyRows& B, const std::string& kind, in
   return to_numpy(std::move(out), {size_t(A.size()), size_t(B.size())});
 }
 
-// Of sparse rows of the same type.
-nb::object sparse_products_now(const PyRows& A, const PyRows& B) {
+// Row numbers that are there.
+using Numbers = std::span<const int64_t>;
+Numbers numbers_of(Vec<int64_t> index, const PyRows& rows) {
+  const Numbers all(index.data(), index.size());
+  for (const int64_t i : all)
+    if (i < 0 || i >= rows.size()) throw std::invalid_argument("no such row");
+  return all;
+}
+
+// Of sparse rows of the same type, whose numbers are given. left_facts, right_facts: one for every row, as Exponents
+// needs them, or none.
+template <class T>
+void sparse_products_now(const PyRows& A, Vec<int64_t> left, const PyRows& B, Vec<int64_t> right,
+                         nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu> out, double factor,
+                         Vec<T> left_facts, Vec<T> right_facts) {
   if (A.n_features() != B.n_features()) throw std::invalid_argument("rows of different lengths");
-  nb::object found;
-  A.visit(0.0, [&]<class Left>(const Left& left) {
-    B.visit(0.0, [&]<class Right>(const Right& right) {
-      if constexpr (std::is_same_v<Left, Right> && requires { left.indptr; }) {
-        std::vector<typename Left::value_type> out(size_t(A.size()) * size_t(B.size()));
-        {
+  const Numbers lines = numbers_of(left, A), columns = numbers_of(right, B);
+  if (out.shape(0) != lines.size() || out.shape(1) != columns.size()) throw std::invalid_argument("no room");
+  Exponents<T> then{T(factor)};
+  if (left_facts.size() + right_facts.size() > 0) {
+    if (left_facts.size() != lines.size() || right_facts.size() != columns.size())
+      throw std::invalid_argument("a fact for every row");
+    then.left = left_facts.data(), then.right = right_facts.data();
+  }
+  bool done = false;
+  A.visit(0.0, [&]<class Left>(const Left& all) {
+    B.visit(0.0, [&]<class Right>(const Right& others) {
+      if constexpr (std::is_same_v<Left, Right> && requires { all.indptr; }) {
+        if constexpr (std::is_same_v<typename Left::value_type, T>) {
           WithoutGil nogil;
-          sparse_products(left, right, std::span(out));
+          sparse_products(picked(all, lines), picked(others, columns), then, std::span<T>(out.data(), out.size()));
+          done = true;
         }
-        found = nb::cast(to_numpy(std::move(out), {size_t(A.size()), size_t(B.size())}));
       }
     });
   });
-  if (!found.is_valid()) throw std::invalid_argument("not two sets of sparse rows of the same type");
-  return found;
+  if (!done) throw std::invalid_argument("not two sets of sparse rows of the same type");
 }
 
 template <class T>
@@ -220,7 +240,10 @@ void bind_kernel(nb::module_& m) {
           },
           "a"_a.noconvert(), "score"_a.noconvert());
   m.def("pair_sums", &pair_sums_now, "A"_a, "B"_a, "kind"_a, "threads"_a = 1);
-  m.def("sparse_products", &sparse_products_now, "A"_a, "B"_a);
+  m.def("sparse_products", &sparse_products_now<float>, "A"_a, "left"_a.noconvert(), "B"_a, "right"_a.noconvert(),
+        "out"_a.noconvert(), "factor"_a, "left_facts"_a.noconvert(), "right_facts"_a.noconvert());
+  m.def("sparse_products", &sparse_products_now<double>, "A"_a, "left"_a.noconvert(), "B"_a, "right"_a.noconvert(),
+        "out"_a.noconvert(), "factor"_a, "left_facts"_a.noconvert(), "right_facts"_a.noconvert());
   m.def("asymmetry", &asymmetry<float>, "K"_a.noconvert());
   m.def("asymmetry", &asymmetry<double>, "K"_a.noconvert());
   m.def("looks_like_products", &looks_sound<float>, "K"_a.noconvert());

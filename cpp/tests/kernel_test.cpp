@@ -251,15 +251,23 @@ void check_products(int64_t m, int64_t others, int64_t d) {
   }
   const CsrRows<T, I> A{values.data(), columns.data(), {nullptr, indptr.data()}, m, d};
   const CsrRows<T, I> B{values.data(), columns.data(), {nullptr, indptr.data() + m}, others, d};
-  std::vector<T> found(size_t(m * others)), back(size_t(others * m));
-  sparse_products(A, B, std::span(found));
-  sparse_products(B, A, std::span(back));
+  std::vector<T> found(size_t(m * others)), back(size_t(others * m)), exponents(found.size());
+  std::vector<T> left(size_t(m), T(4)), right(size_t(others), T(0.5));
+  std::vector<int64_t> lines(size_t(m), 0), others_of(size_t(others), 0);
+  for (int64_t i = 0; i < m; ++i) lines[size_t(i)] = m - 1 - i;
+  for (int64_t c = 0; c < others; ++c) others_of[size_t(c)] = (c + 1) % others;
+  const auto some = picked(A, lines), rest = picked(B, others_of);
+  sparse_products(some, rest, {}, std::span(found));
+  sparse_products(rest, some, {}, std::span(back));
+  sparse_products(some, rest, {T(0.25), left.data(), right.data()}, std::span(exponents));
   for (int64_t i = 0; i < m; ++i) {
     std::vector<double> x(size_t(d + 1));
-    A[i].axpy(1.0, x.data());
+    some[i].axpy(1.0, x.data());
     for (int64_t c = 0; c < others; ++c) {
-      CHECK(double(found[size_t(i * others + c)]) == B[c].dot(x.data()));  // of small whole numbers and halves
-      CHECK(found[size_t(i * others + c)] == back[size_t(c * m + i)]);
+      const T product = found[size_t(i * others + c)];
+      CHECK(double(product) == rest[c].dot(x.data()));  // of small whole numbers and halves
+      CHECK(product == back[size_t(c * m + i)]);
+      CHECK(exponents[size_t(i * others + c)] == std::min(T(0), T(0.5) * product - T(4.5)));
     }
   }
 }

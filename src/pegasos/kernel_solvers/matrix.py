@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..kernels import Kernel, Rows
 from ..problem.problem import Floats
-from .cache import Index, RowCache
+from .cache import Index, RowCache, neighbours
 from .curvature import refuse_negative_curvature
 from .layout import COLUMNS, LINES, SUMMED, summed
 from .tiles import Look, each_piece
@@ -270,7 +270,7 @@ class KernelMatrix:
         def add(lines: slice, columns: slice, values: NDArray[Any]) -> None:
             out[columns] += summed(values, factors[lines])
             if len(kept := slots[lines]):
-                self.cache.values[kept, columns] = values[: len(kept)]
+                self.cache.values[neighbours(kept), columns] = values[: len(kept)]
 
         self._each_tile(rows, self.m, lambda columns: columns, add)
         self.cache.settle(rows, slots)

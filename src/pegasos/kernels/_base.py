@@ -1,44 +1,28 @@
-"""What a kernel is, and products of blocks of rows."""
+"""What a kernel is."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from .. import _core
-from ..problem.columns import FEW, common_columns
-from ..problem.rows import make_rows
 from ._parameters import Parameters
+from ._rows import Block as Block
+from ._rows import Rows as Rows
+from ._rows import dense as dense
+from ._rows import exponents as exponents
+from ._rows import products as products
 
-Block = NDArray[Any]
 Floats = NDArray[np.float64]
 Errors = tuple[Floats, Floats]
 UNIT = 2.0**-53  # the largest relative error of one operation in float64
 TINY = 2.0**-1074  # the largest error of a product that underflows there
 TYPICAL = 5e-9  # error of a float32 sum of products, relative to the largest it can be
 _SHOWS = 1e-3  # an error of an exponent that shows in the value
-_TAME = 1e150  # its square is finite
 LEAST, MOST = 1e-30, 1e36  # squares between these neither vanish nor overflow in float32
-
-
-@dataclass(frozen=True)
-class Rows:
-    """Rows as a kernel wants them: in C order or CSR, with what it has worked out about each (`facts`)."""
-
-    X: Any
-    facts: Block | None = None
-
-    def __len__(self) -> int:
-        return int(self.X.shape[0])
-
-    def take(self, index: Any) -> Rows:
-        """Some of the rows: a slice, or an array of row numbers."""
-        return Rows(self.X[index], None if self.facts is None else self.facts[index])
 
 
 class Kernel:
@@ -124,30 +108,6 @@ class Kernel:
         return self.prepare(stored)
 
 
-def products(A: Any, B: Any) -> Block:
-    """A B^T as a dense array."""
-    if not sp.issparse(A) and not sp.issparse(B):
-        return np.asarray(A @ B.T)
-    if A.shape[1] > FEW and sp.issparse(A) and sp.issparse(B):
-        A, B = common_columns(A, B)
-        if A.shape[1] > FEW:
-            return np.asarray((A @ B.T.tocsr()).toarray())
-    if _tame(A) and _tame(B) and A.shape[1] <= FEW and _kind(A) == _kind(B):
-        return np.asarray(_core.sparse_products(make_rows(A, training=True), make_rows(B, training=True)))
-    if not sp.issparse(B) or (sp.issparse(A) and A.shape[0] > B.shape[0]):
-        return np.asarray(A @ dense(B).T)
-    return np.ascontiguousarray((B @ dense(A).T).T)
-
-
-def _tame(X: Any) -> bool:
-    """Whether X is sparse, and native rows take its values, as they do if the squares are finite."""
-    return sp.issparse(X) and max(float(X.data.max(initial=0.0)), -float(X.data.min(initial=0.0))) < _TAME
-
-
-def _kind(X: Any) -> tuple[Any, Any]:
-    return X.dtype, X.indices.dtype
-
-
 def proportional(units: float, lengths: Floats) -> Errors:
     """Errors of so many units in the last place of lengths_i lengths_j; 1e-145: what underflow can do."""
     each = (float(np.sqrt(units * UNIT)) * (lengths + 1e-145))[None, :]
@@ -183,26 +143,19 @@ def peak(X: Any, measure: Callable[[Any], Block]) -> float:
 
 
 def settled(exponents: Block, scale: float, A: Rows, B: Rows, exact: Callable[[Any, Any], Block]) -> Block:
-    """Exponents of which none is above 0. Where they are the small difference of numbers up to `scale` so large
+    """Exponents, none of them above 0. Where they are the small difference of numbers up to `scale` so large
     that rounding would show, those near 0 are computed pair by pair: a row has no distance to itself.
     """
-    error = 4 * float(np.finfo(exponents.dtype).eps) * A.X.shape[1] * scale
+    error = 4 * float(np.finfo(exponents.dtype).eps) * A.whole.X.shape[1] * scale
     if not error <= _SHOWS:
         lines, columns = np.nonzero(~(exponents < -error))
-        size = max(1, 1_000_000 // max(1, A.X.shape[1]))
+        size = max(1, 1_000_000 // max(1, A.whole.X.shape[1]))
         for i in range(0, len(lines), size):
             some, others = lines[i : i + size], columns[i : i + size]
             exponents[some, others] = exact(A.X[some], B.X[others])
-    if exponents.max(initial=0.0) > 0:  # to look is faster than to clip
-        np.minimum(exponents, 0.0, out=exponents)
     return exponents
 
 
 def plain(factor: float) -> bool:
     """Whether float32 has the factor, and products with it."""
     return factor == 0 or LEAST < abs(factor) < 1 / LEAST
-
-
-def dense(X: Any) -> Block:
-    """A block written out."""
-    return np.asarray(X.toarray()) if sp.issparse(X) else np.asarray(X)

@@ -54,7 +54,7 @@ class Cosine(Kernel):
     def block(self, A: Rows, B: Rows) -> Block:
         assert A.facts is not None
         assert B.facts is not None
-        values = products(A.X, B.X)
+        values = products(A, B)
         values *= A.facts[:, None]
         values *= B.facts[None, :]
         return values

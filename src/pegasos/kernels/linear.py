@@ -16,7 +16,7 @@ class Linear(Kernel):
     by_products = True
 
     def block(self, A: Rows, B: Rows) -> Block:
-        return products(A.X, B.X)
+        return products(A, B)
 
     def diagonal(self, A: Rows) -> Block:
         return square_norms(A.X)

@@ -29,7 +29,7 @@ class Poly(Kernel):
     by_products = True
 
     def block(self, A: Rows, B: Rows) -> Block:
-        values = products(A.X, B.X)
+        values = products(A, B)
         values *= self.p.gamma
         values += self.p.coef0
         degree = self.p.degree

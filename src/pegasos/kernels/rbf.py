@@ -16,9 +16,9 @@ from ._base import (
     Floats,
     Kernel,
     Rows,
+    exponents,
     peak,
     plain,
-    products,
     settled,
     square_norms,
     terms,
@@ -75,9 +75,7 @@ class Rbf(Kernel):
         if self._by_pairs:
             return falling(A, B, self.p.gamma, "squared")
         with np.errstate(over="ignore", invalid="ignore", under="ignore"):
-            values = products(2 * (A.X * A.X.dtype.type(self.p.gamma)), B.X)  # 2 gamma may overflow
-            values -= A.facts[:, None]
-            values -= B.facts[None, :]
+            values = exponents(A, B, self.p.gamma)
             far = float(A.facts.max(initial=0.0)) + float(B.facts.max(initial=0.0))
             values = settled(values, far, A, B, lambda x, z: -self.p.gamma * square_norms(x - z))
             return np.exp(values, out=values)

@@ -17,7 +17,7 @@ class Sigmoid(Kernel):
     by_products = True
 
     def block(self, A: Rows, B: Rows) -> Block:
-        values = products(A.X, B.X)
+        values = products(A, B)
         values *= self.p.gamma
         values += self.p.coef0
         return np.tanh(values, out=values)
