@@ -3,8 +3,8 @@
 //
 //   min_a 1/2 a'Qa - sum_i a_i,  0 <= a_i <= C = 1/(lam m),  Q_ij = y_i y_j K(x_i, x_j)
 //
-// A step chooses q variables, those of the steepest feasible direction (its section 11.2.2), solves for them exactly, and
-// updates all active gradients from q cached kernel rows. Variables that have stayed right at a bound for 100 steps
+// A step chooses q variables, those of the steepest feasible direction (its section 11.2.2), solves for them exactly,
+// and updates all active gradients from q cached kernel rows. Variables that have stayed right at a bound for 100 steps
 // leave (11.2.4); when the rest is solved their gradients are rebuilt from what has changed since they left, and
 // everything is checked. It ends when no condition is violated by more than epsilon.
 #pragma once

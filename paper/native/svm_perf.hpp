@@ -66,8 +66,7 @@ class SvmPerf {
   void add(Plane plane) {
     std::vector<double> products{0.0};
     planes_.push_back(std::move(plane));
-    for (const Plane& other : planes_)
-      products.push_back(dot(other.g, planes_.back().g) / lam_);
+    for (const Plane& other : planes_) products.push_back(dot(other.g, planes_.back().g) / lam_);
     qp_.add(std::move(products), planes_.back().b);
   }
 
