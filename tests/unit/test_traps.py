@@ -205,16 +205,17 @@ def test_a_state_far_out_goes_on(t, how):
     )
     bias = "free" if how == "free" else "none"
     problem = Problem(InMemory(X), encode(y)[1], Weights.of(None, 40), 0.0517, HINGE, bias)
-    state = solver._state(problem, Resume(np.zeros(7)), 5, late=0)
+    run = Run(1e-3, 1.0)
+    state = solver._state(problem, run, Resume(np.zeros(7)), 5, late=0, counting=True)
     counted = t // 2 if how == "on_loss" else t
     state["v"][:-1] = 0.1
     state.update(t=t, hits=t // 2, b=0.25, averaged=t)
     state["c"] = 1 / (0.0517 * counted) if how != "norma" else 1.0
     state["v"][:] /= state["c"]
     state["B"][:-1] = -0.1 * t  # t iterates like this one
-    options = native_options(solver, problem, Run(1e-3, 1.0), Resume(np.zeros(7), t), 5)
+    options = native_options(solver, problem, run, Resume(np.zeros(7), t), 5)
     assert options.steps == t + 20
-    _core.pegasos_fit(problem.native(), options, state, 1, Run(1e-3, 1.0).watch(state["out"].copy))
+    _core.pegasos_fit(problem.native(), options, state, 1, run.watch(state["out"].copy))
     twin = crafted_twin(solver, bias, t)
     twin.parts = np.zeros(40)
     picks = picks_reference("permutation", 5, 40, 2 * t, 40)
