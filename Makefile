@@ -54,6 +54,7 @@ campaign: $(VENV)/.installed $(VENV)/.test
 CYCLES ?= 200
 kills: $(VENV)/.installed $(VENV)/.test
 	$(PY) tests/kill_cycles.py $(CYCLES)
+	$(PY) tests/kill_cycles.py $(CYCLES) kernel
 
 # Wrong formulas, one at a time: does a test notice? Takes hours; MUTANTS="--every 10 --first-tests-only" some minutes.
 mutants: $(VENV)/.installed $(VENV)/.test

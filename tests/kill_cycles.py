@@ -1,6 +1,7 @@
 """Kill a fit with -9 again and again, and let the next process go on: does it end with the bytes of one left alone?
 
     python tests/kill_cycles.py 200
+    python tests/kill_cycles.py 50 kernel
 
 Every process is a fork that is killed at a random moment, or, where `stage` says so, at a certain line of the writing.
 """
@@ -18,19 +19,23 @@ from typing import Any
 import numpy as np
 
 import pegasos
-from pegasos import PegasosClassifier, checkpointing, datasets
+from pegasos import KernelPegasosClassifier, PegasosClassifier, checkpointing, datasets
 from pegasos.io import checkpoints
 
-X, Y = datasets.make_text(3000, 2000, random_state=0)
+KERNEL = sys.argv[2:] == ["kernel"]
+X, Y = datasets.make_binary(1200, 5, random_state=0) if KERNEL else datasets.make_text(3000, 2000, random_state=0)
 
 
-def model() -> PegasosClassifier:
+def model() -> Any:
     """Many epochs, with a checkpoint after each."""
+    if KERNEL:
+        return KernelPegasosClassifier(lam=1e-5, tol=1e-9, solver=pegasos.SDCA(), cache_mb=4, max_epochs=40)
     return PegasosClassifier(lam=1e-6, tol=1e-7, solver=pegasos.SDCA(), random_state=0, max_epochs=60)
 
 
 def bytes_of(fitted: Any) -> bytes:
-    return fitted.coef_.tobytes() + fitted.intercept_.tobytes() + np.array([fitted.objective_, fitted.gap_]).tobytes()
+    weights = fitted.dual_coef_ if KERNEL else fitted.coef_
+    return weights.tobytes() + fitted.intercept_.tobytes() + np.array([fitted.objective_, fitted.gap_]).tobytes()
 
 
 def _fit_in_child(path: Path, result: Path, dies: Callable[[], None] | None) -> None:

@@ -12,6 +12,7 @@ import kill_cycles
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from kept_fits import check_every_checkpoint, outcome, same_again
 from sklearn.exceptions import ConvergenceWarning
 
 import pegasos
@@ -66,12 +67,6 @@ FITS: dict[str, tuple[Any, Any, Any]] = {
 }  # fmt: skip
 
 
-def outcome(model: Any) -> dict[str, Any]:
-    found = {name: np.asarray(getattr(model, name)).tobytes() for name in ("coef_", "intercept_", "objective_", "gap_")}
-    found |= {name: np.asarray(getattr(model, name)).tolist() for name in ("n_steps_", "n_iter_", "converged_")}
-    return found | {"history": {k: v.tolist() for k, v in model.history_.items() if k != "seconds"}}
-
-
 @pytest.fixture(autouse=True)
 def _quiet() -> Any:
     with warnings.catch_warnings():
@@ -83,27 +78,7 @@ def _quiet() -> Any:
 def test_from_every_checkpoint_a_fit_ends_with_the_same_bytes(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    model, X, y = FITS[name]
-    monkeypatch.setattr(atomic.os, "fsync", lambda fd: None)  # hundreds of files: a disk would take minutes
-    alone = outcome(pegasos_clone(model).fit(X, y))
-    path, kept = tmp_path / "run.ckpt", []
-    real = checkpoints.Checkpoints._write
-
-    def write(self: Any) -> None:
-        real(self)
-        kept.append(path.read_bytes())
-
-    monkeypatch.setattr(checkpoints.Checkpoints, "_write", write)
-    with checkpointing(path, every=0.0):
-        assert outcome(pegasos_clone(model).fit(X, y)) == alone
-    assert kept
-    assert not list(tmp_path.iterdir())
-    monkeypatch.setattr(checkpoints.Checkpoints, "_write", real)
-    for content in {kept[i] for i in np.linspace(0, len(kept) - 1, 6).astype(int)}:
-        path.write_bytes(content)
-        with checkpointing(path, every=1e9):
-            assert outcome(pegasos_clone(model).fit(X, y)) == alone
-        assert not path.exists()
+    check_every_checkpoint(FITS[name], tmp_path, monkeypatch)
 
 
 @pytest.mark.parametrize("bias", ["regularized", "free"])
@@ -122,10 +97,6 @@ def test_a_warm_start_goes_on_as_well(bias: Any, tmp_path: Path) -> None:
     interrupted(path, begun(), TEXT, SIGNS, copied=False)
     with pytest.raises(ValueError, match="the model to go on from differs"), checkpointing(path):
         other.fit(TEXT, SIGNS)
-
-
-def pegasos_clone(model: Any) -> Any:
-    return type(model)(**model.get_params(deep=False))
 
 
 def test_twenty_kills_at_every_call_of_the_system_change_nothing(tmp_path: Path) -> None:
@@ -156,7 +127,7 @@ def interrupted(path: Path, model: Any, X: Any, y: Any, writes: int = 3, copied:
     checkpoints.Checkpoints._write = write  # type: ignore[method-assign]
     try:
         with pytest.raises(ZeroDivisionError), checkpointing(path, every=0.0):
-            (pegasos_clone(model) if copied else model).fit(X, y)
+            (same_again(model) if copied else model).fit(X, y)
     finally:
         checkpoints.Checkpoints._write = real  # type: ignore[method-assign]
     assert path.exists()
@@ -180,7 +151,7 @@ MODEL = PegasosClassifier(lam=1e-5, tol=1e-5, solver=SDCA())
 def test_another_fit_is_refused_and_told_what_differs(change: Any, words: str, tmp_path: Path) -> None:
     path = tmp_path / "run.ckpt"
     interrupted(path, MODEL, TEXT, SIGNS)
-    model, X, y = change(pegasos_clone(MODEL), TEXT, SIGNS)
+    model, X, y = change(same_again(MODEL), TEXT, SIGNS)
     with pytest.raises(ValueError, match=f"is the checkpoint of another fit: .*{words}"), checkpointing(path):
         model.fit(X, y)
     assert path.exists()
@@ -190,8 +161,8 @@ def test_threads_may_differ(tmp_path: Path) -> None:
     path = tmp_path / "run.ckpt"
     interrupted(path, MODEL, TEXT, SIGNS)
     with checkpointing(path):
-        found = pegasos_clone(MODEL).set_params(n_jobs=2, verbose=0, max_time=1000.0).fit(TEXT, SIGNS)
-    assert outcome(found) == outcome(pegasos_clone(MODEL).fit(TEXT, SIGNS))
+        found = same_again(MODEL).set_params(n_jobs=2, verbose=0, max_time=1000.0).fit(TEXT, SIGNS)
+    assert outcome(found) == outcome(same_again(MODEL).fit(TEXT, SIGNS))
 
 
 def test_a_seed_that_nobody_gave_is_kept(tmp_path: Path) -> None:
@@ -203,29 +174,29 @@ def test_a_seed_that_nobody_gave_is_kept(tmp_path: Path) -> None:
     for _ in range(2):
         path.write_bytes(content)
         with checkpointing(path):
-            found.append(outcome(pegasos_clone(model).fit(TEXT, SIGNS)))
+            found.append(outcome(same_again(model).fit(TEXT, SIGNS)))
     assert found[0] == found[1]
 
 
 def test_a_damaged_checkpoint_falls_back_on_the_one_before(tmp_path: Path) -> None:
     path = tmp_path / "run.ckpt"
     interrupted(path, MODEL, TEXT, SIGNS)
-    alone = outcome(pegasos_clone(MODEL).fit(TEXT, SIGNS))
+    alone = outcome(same_again(MODEL).fit(TEXT, SIGNS))
     content = bytearray(path.read_bytes())
     content[len(content) // 2] ^= 1
     path.write_bytes(content)
     with checkpointing(path):
-        assert outcome(pegasos_clone(MODEL).fit(TEXT, SIGNS)) == alone
+        assert outcome(same_again(MODEL).fit(TEXT, SIGNS)) == alone
     path.write_bytes(content)
     with pytest.raises(ValueError, match="is no checkpoint, or is damaged: its checksum is wrong"), checkpointing(path):
-        pegasos_clone(MODEL).fit(TEXT, SIGNS)
+        same_again(MODEL).fit(TEXT, SIGNS)
 
 
 def test_a_model_is_no_checkpoint(tmp_path: Path) -> None:
     path = tmp_path / "run.ckpt"
-    pegasos_clone(MODEL).fit(TEXT, SIGNS).save(path)
+    same_again(MODEL).fit(TEXT, SIGNS).save(path)
     with pytest.raises(ValueError, match="it holds a pegasos model"), checkpointing(path):
-        pegasos_clone(MODEL).fit(TEXT, SIGNS)
+        same_again(MODEL).fit(TEXT, SIGNS)
 
 
 @pytest.mark.parametrize("error", [errno.ENOSPC, errno.EIO])
@@ -250,14 +221,14 @@ def test_a_disk_that_fails_is_an_error_and_an_old_checkpoint_stays(
         patch.setattr(atomic, "_PIECE", 1000)
         patch.setattr(atomic.os, call, refuse)
         with pytest.raises(OSError, match=os.strerror(error)) as raised, checkpointing(path, every=0.0):
-            pegasos_clone(MODEL).fit(TEXT, SIGNS)
+            same_again(MODEL).fit(TEXT, SIGNS)
         assert raised.value.errno == error
     # Between the two renames the newest is the old one.
     assert (old if (call, nth) == ("replace", 1) else path).read_bytes() == before
     assert not (tmp_path / "run.ckpt.new").exists()
     with checkpointing(path):
-        found = pegasos_clone(MODEL).fit(TEXT, SIGNS)
-    assert outcome(found) == outcome(pegasos_clone(MODEL).fit(TEXT, SIGNS))
+        found = same_again(MODEL).fit(TEXT, SIGNS)
+    assert outcome(found) == outcome(same_again(MODEL).fit(TEXT, SIGNS))
     assert os.listdir(tmp_path) == []
 
 
@@ -266,13 +237,13 @@ def test_what_a_killed_process_was_writing_is_written_over(tmp_path: Path) -> No
     interrupted(path, MODEL, TEXT, SIGNS, writes=2)
     (tmp_path / "run.ckpt.new").write_bytes(b"half a checkpoint")
     with checkpointing(path):
-        pegasos_clone(MODEL).fit(TEXT, SIGNS)
+        same_again(MODEL).fit(TEXT, SIGNS)
     assert os.listdir(tmp_path) == []
 
 
 def test_where_there_are_none_it_is_said(tmp_path: Path) -> None:
     for fit in (
-        lambda: pegasos.KernelPegasosClassifier().fit(DENSE, THREE),
+        lambda: pegasos.KernelPegasosClassifierCV().fit(DENSE, THREE),
         lambda: pegasos.PegasosSequenceTagger().fit([[["a"]]], [["x"]]),
         lambda: PegasosClassifier().partial_fit(DENSE, THREE, classes=[0, 1, 2]),
         lambda: pegasos.PegasosClassifierCV().fit(DENSE, THREE),
@@ -282,8 +253,8 @@ def test_where_there_are_none_it_is_said(tmp_path: Path) -> None:
         with pytest.raises(ValueError, match="has no checkpoints"), checkpointing(tmp_path / "c"):
             fit()
     with checkpointing(tmp_path / "c"):
-        pegasos_clone(MODEL).fit(TEXT, SIGNS)
+        same_again(MODEL).fit(TEXT, SIGNS)
         with pytest.raises(ValueError, match="keeps one fit"):
-            pegasos_clone(MODEL).fit(TEXT, SIGNS)
+            same_again(MODEL).fit(TEXT, SIGNS)
     with pytest.raises(ValueError, match="every must be"), checkpointing(tmp_path / "c", every=-1):
         pass

@@ -104,7 +104,7 @@ def make_estimator(job: Training) -> Any:
     model = kind(**options)
     check(kind._rules, model)
     if job.checkpoint is not None and not getattr(kind, "_keeps_checkpoints", False):
-        raise ValueError(f"--checkpoint is for linear models, not for {kind.__name__}.")
+        raise ValueError(f"--checkpoint is for linear and kernel models, not for {kind.__name__}.")
     if job.memory is not None and not is_linear(kind):
         raise ValueError(f"--memory is for linear models, not for {kind.__name__}.")
     n_bytes(job.memory)
@@ -113,7 +113,9 @@ def make_estimator(job: Training) -> Any:
 
 def is_linear(kind: Any) -> bool:
     """Whether a kind of model takes rows where they are."""
-    return hasattr(kind, "partial_fit")
+    from ..estimators.linear_base import LinearModel
+
+    return issubclass(kind, LinearModel)
 
 
 def train(job: Training, as_json: bool, quiet: bool) -> int:

@@ -33,6 +33,7 @@ from ..rules import Number, OneOf, Rule
 from ..solvers import SDCA, Auto, Pegasos, solver_of
 from ..solvers.base import Fit, Resume, Run, Solver
 from ..solvers.many import Job, ReportOf
+from ..solvers.store import refuse_store
 from .base import RULES, Stated, thread_count
 from .kernel_scores import KernelScores, parts_of, tidy
 
@@ -57,6 +58,7 @@ class KernelStated(Stated):
 class KernelModel(KernelScores):
     """Base of the kernel estimators. w is a sum over rows: what a linear model keeps per feature is per row here."""
 
+    _keeps_checkpoints = True
     support_: NDArray[np.intp]
     dual_coef_: Floats
     kernel: Any
@@ -150,6 +152,8 @@ class KernelModel(KernelScores):
     def _solve_kernel(self, stated: KernelStated, run: Run) -> list[Fit]:
         """One fit, or one for each named class against the rest, or each named pair; they share kernel values."""
         problem, names, told = stated.problem, stated.names, stated.told
+        if problem.in_pairs:
+            refuse_store("multi_class='ovo', whose pairs are solved many at a time,")
         solver = self._paired(self._method(problem, run, len(names)), problem)
         starts = self._starts(problem, len(names))
         # Threads are ours, each with a product of its own: those inside of BLAS wait for each other at every turn.

@@ -24,7 +24,7 @@ from .families import PARTS
 from .models import load_bytes, parameter
 from .values import Reader, Writer
 
-FORMAT, VERSION = "pegasos checkpoint", 1
+FORMAT, VERSION = "pegasos checkpoint", 2
 _MAY_DIFFER = ("n_jobs", "verbose", "max_time")  # none of them changes what is minimised
 _FIT = ("w", "steps", "epochs", "history", "converged", "rounding", "operations", "resume")
 
@@ -45,7 +45,7 @@ def checkpointing(path: Path, every: float = 30.0) -> Iterator[None]:
     Notes
     -----
     A fit that was killed ends, when it is run again, with exactly the model of one that was not. One fit of a
-    `PegasosClassifier` or `PegasosRegressor` to a block. The file has the parameters and a fingerprint of the data:
+    linear or kernel model to a block. The file has the parameters and a fingerprint of the data:
     other ones are refused.
 
     Examples
@@ -82,7 +82,8 @@ class Checkpoints:
         self.notes = dict(notes or {})
         self._lock, self._written = Lock(), time.monotonic()
         self._identity: dict[str, Any] | None = None
-        self._snapshots: dict[int, bytes] = {}
+        self._snapshots: dict[int, bytes | dict[str, Any]] = {}
+        self._matrix: Any = None  # of a kernel, whose values all problems of a fit have in common
         self._finished: dict[int, dict[str, Any]] = {}
         self._seed, self._count = 0, 0
 
@@ -92,9 +93,10 @@ class Checkpoints:
                 "a block of checkpointing keeps one fit; use another one, with another file, for the next."
             )
         self._identity, self._seed, self._count = _identity(estimator, problem, starts), seed, len(starts)
+        self._matrix = getattr(problem, "matrix", None)
         said = read_checkpoint(self.path)
         if said is not None:
-            self._take(*said)
+            self._take(*said[:2])
         return self._seed
 
     def job(self, i: int) -> _Job:
@@ -107,14 +109,17 @@ class Checkpoints:
                 with suppress(FileNotFoundError):
                     os.unlink(path)
 
-    def _take(self, said: dict[str, Any], reader: Reader, tensors: Mapping[str, Any]) -> None:
+    def _take(self, said: dict[str, Any], reader: Reader) -> None:
         assert self._identity is not None
         _compare(said["identity"], json.loads(json.dumps(self._identity)), self.path)
         self._seed = int(said["seed"])
         self._finished = {int(i): reader.read(fit) for i, fit in said["finished"].items()}
-        self._snapshots = {int(i): tensors[name].tobytes() for i, name in said["snapshots"].items()}
+        found = {int(i): reader.read(kept) for i, kept in said["snapshots"].items()}
+        self._snapshots = {i: kept if isinstance(kept, dict) else kept.tobytes() for i, kept in found.items()}
+        if self._matrix is not None:
+            self._matrix.restore(reader.read(said["matrix"]))
 
-    def keep(self, i: int, snapshot: bytes) -> None:
+    def keep(self, i: int, snapshot: bytes | dict[str, Any]) -> None:
         with self._lock:
             self._snapshots[i] = snapshot
             self._write()
@@ -129,11 +134,13 @@ class Checkpoints:
     def _write(self) -> None:
         writer = Writer(PARTS)
         finished = {str(i): writer.write(fit, f"{i}") for i, fit in self._finished.items()}
-        names = {}
-        for i, snapshot in self._snapshots.items():
-            names[str(i)] = f"{i}.snapshot"
-            writer.tensors[f"{i}.snapshot"] = np.frombuffer(snapshot, np.uint8)
-        said = {"identity": self._identity, "seed": self._seed, "finished": finished, "snapshots": names}
+        kept = {
+            str(i): writer.write(state if isinstance(state, dict) else np.frombuffer(state, np.uint8), f"{i}.snapshot")
+            for i, state in self._snapshots.items()
+        }
+        said = {"identity": self._identity, "seed": self._seed, "finished": finished, "snapshots": kept}
+        if self._matrix is not None:
+            said["matrix"] = writer.write(self._matrix.state(), "matrix")
         metadata = {"format": FORMAT, "version": str(VERSION), "package": pegasos.__version__}
         metadata |= {"state": json.dumps(said), "notes": json.dumps(self.notes)}
         new = f"{self.path}.new"  # always this name: what a killed process leaves there is written over
@@ -162,7 +169,16 @@ class _Job:
 
     @property
     def start(self) -> bytes:
-        return self._store._snapshots.get(self._i, b"")
+        found = self._store._snapshots.get(self._i, b"")
+        return found if isinstance(found, bytes) else b""
+
+    @property
+    def state(self) -> dict[str, Any] | None:
+        found = self._store._snapshots.get(self._i)
+        return found if isinstance(found, dict) else None
+
+    def keep_state(self, state: dict[str, Any]) -> None:
+        self._store.keep(self._i, state)
 
     def keep(self, snapshot: bytes) -> None:
         self._store.keep(self._i, snapshot)
@@ -230,13 +246,22 @@ def _digest_of_rows(problem: Any) -> str:
     found = blake2b(digest_size=16)
     known = getattr(problem.data, "fingerprint", None)
     for _, block in problem.data.blocks() if known is None else ():
-        parts = [block.data, block.indices, block.indptr - block.indptr[0]] if sp.issparse(block) else [block]
-        found.update(_digest(parts).encode())
+        found.update(_digest(_arrays_of(block)).encode())
+    if hasattr(problem, "matrix"):  # a kernel matrix that was given is no part of the data
+        found.update(_digest(_arrays_of(problem.matrix.given)).encode())
     found.update((known or "").encode())
     found.update(_digest([np.asarray(problem.labels)]).encode())
     if problem.weights.s is not None:
         found.update(_digest([np.asarray(problem.weights.s)]).encode())
     return found.hexdigest()
+
+
+def _arrays_of(rows: Any) -> list[Any]:
+    if sp.issparse(rows):
+        return [rows.data, rows.indices, rows.indptr - rows.indptr[0]]
+    if not isinstance(rows, np.ndarray):
+        raise ValueError("rows that are objects, of which only their kernel knows what they are, have no checkpoints.")
+    return [rows]
 
 
 def _compare(before: dict[str, Any], now: dict[str, Any], path: str) -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from typing import Any
 
 from ..solvers.base import Fit, Resume, Run
 from .certificate import sampled
 from .journal import Enough, Journal
+from .kept import Keeper, of_point, to_point
 from .problem import KernelProblem, Point
 
 _SHOWS = 0.1  # of tol: rounding that is worth the work to sum scores up anew
@@ -20,17 +22,20 @@ class KernelAscent:
         self.problem = self.journal.watched(problem)
         self.start, self.visits, self.point = start, 0, Point.zero(self.problem)
         self._error: float | None = None  # of float32 kernel values, at the end
+        self._keeper, self._precise = Keeper(run, self.journal), False
+        self._left: dict[str, Any] | None = None  # of the method, in the middle of its work
 
     def fit(self) -> Fit:
         journal, start = self.journal, self.start
         try:
             self._begin()
             self._run()
-            self._error = self._sampled()
-            if journal.converged and not journal.bears(self._error):
-                self.problem = journal.in_float64()
-                self.point, self._error = Point.of(self.problem, self.point.a), None
-                self._run()
+            if not self._precise:
+                self._error = self._sampled()
+                if journal.converged and not journal.bears(self._error):
+                    self.problem, self._precise = journal.in_float64(), True
+                    self.point, self._error = Point.of(self.problem, self.point.a), None
+                    self._run()
         except Enough:
             if journal.error is None and not self.run.halt[0]:  # out of time: what was reached deserves its certificate
                 self._hold()
@@ -45,9 +50,25 @@ class KernelAscent:
         return journal.fit((self.steps, self.visits / self.problem.m), resume, self.point)
 
     def _begin(self) -> None:
-        """Where it starts."""
-        if self.start.dual is not None:
+        """Where it starts, or goes on in the middle of its work."""
+        kept = self._keeper.begun()
+        if kept is not None:
+            self.visits, self._precise, self._left = kept["visits"], kept["precise"], kept["left"]
+            self.point = to_point(self.problem, kept["point"])
+            self._keeper.restore(kept, self.point)
+        elif self.start.dual is not None:
             self.point = Point.of(self.problem, self.start.dual)
+
+    def _goes_on(self) -> dict[str, Any] | None:
+        """What the method has left when it was killed, once."""
+        left, self._left = self._left, None
+        return left
+
+    def _keep(self, left: dict[str, Any]) -> None:
+        """If it is time for a checkpoint: behind a certificate, whose point is the current one. left: of the method."""
+        if self._keeper.is_due():
+            state = {"visits": self.visits, "precise": self._precise, "point": of_point(self.point), "left": left}
+            self._keeper.keep(state)
 
     @property
     def steps(self) -> int:

@@ -13,6 +13,7 @@ from ..solvers.base import Fit, Resume, Run
 from .ascent import KernelAscent
 from .cache import Index
 from .journal import Enough, Journal
+from .kept import of_generator, to_generator
 from .low_rank import PrimalNewton, Task, cheap_rank, factor
 from .problem import KernelProblem, Point
 from .whole import Whole
@@ -70,14 +71,20 @@ class AutoFit(KernelAscent):
         if not self.run.max_epochs:  # what is the start worth?
             self._note()
             return
+        left = self._goes_on()
         if is_whole(problem, self._given.shared):
-            if not self._run_rare():
-                self._run_whole(Whole(self.point, journal, seed))
+            if left is not None or not self._run_rare():
+                self._run_whole(Whole(self.point, journal, seed), left)
             return
-        if not self.point.a.any() and not self._jump(problem, journal):
-            self._guess(problem, journal, seed)
         rounds, rng = 0, np.random.default_rng(seed + 1)
-        while not self._note() and not self.is_spent:
+        if left is not None:
+            rounds, rng = left["rounds"], to_generator(left["rng"])
+        elif not self.point.a.any() and not self._jump(problem, journal):
+            self._guess(problem, journal, seed)
+        while left is not None or (not self._note() and not self.is_spent):
+            if left is None:
+                self._keep({"rounds": rounds, "rng": of_generator(rng)})
+            left = None
             rounds += 1
             target = max(0.05 * self.point.disagreement(), 0.2 * journal.tol)
             weight = disagreeing(self.point)[problem.existing]
@@ -134,8 +141,8 @@ class AutoFit(KernelAscent):
         ends = [np.argpartition(-each, size // 2)[: size // 2] for each in (rise, fall)]
         return rows[np.union1d(*(end[np.isfinite(each[end])] for end, each in zip(ends, (rise, fall), strict=True)))]
 
-    def _run_whole(self, whole: Whole) -> None:
-        """Everything is in one block: native code takes it to tol, or as far as it goes."""
+    def _run_whole(self, whole: Whole, kept: dict[str, Any] | None = None) -> None:
+        """Everything is in one block: native code takes it to tol, or as far as it goes. kept: where it is by now."""
         journal, begun, left = self.journal, self.visits, np.inf
 
         def note(better_than: float = np.inf) -> bool:
@@ -150,8 +157,15 @@ class AutoFit(KernelAscent):
         target = RESERVE[whole.problem.matrix.is_coarse] * journal.tol
         try:
             enough, more = False, True
-            whole.block.jump(target)
+            if kept is None:
+                whole.block.jump(target)
+            else:
+                begun, target, left = kept["begun"], kept["target"], kept["disagreement"]
+                whole.restore(kept["whole"])
             while more and not enough:
+                if np.isfinite(left) and kept is None:
+                    self._keep({"begun": begun, "target": target, "disagreement": left, "whole": whole.state()})
+                kept = None
                 handed, self._begun = self._begun, None
                 more = whole.advance(target) if handed is None else whole.resume(handed)
                 enough = note()

@@ -88,6 +88,20 @@ class RowCache:
     def values(self) -> NDArray[Any]:
         return untouched((self.capacity, len(self._slot)), self._dtype)
 
+    def state(self) -> dict[str, Any]:
+        """All rows there are."""
+        taken = np.flatnonzero(self._row >= 0)
+        last = int(taken[-1]) + 1 if len(taken) else 0
+        values = self.values[:last] if last else np.empty((0, len(self._slot)), self._dtype)
+        return {"slot": self._slot, "row": self._row, "used": self._used, "now": self._now, "values": values}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """As `state` has said it."""
+        self._slot, self._row, self._used = (state[name].copy() for name in ("slot", "row", "used"))
+        self._now = state["now"]
+        if len(state["values"]):
+            self.values[: len(state["values"])] = state["values"]
+
     def knows(self, rows: Index) -> NDArray[np.bool_]:
         """Which of the rows are here; all of them count as used now."""
         self._now += 1

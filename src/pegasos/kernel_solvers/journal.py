@@ -33,7 +33,7 @@ class Journal(History):
         self.beside = 0.0  # rounding that certificates do not count: of float32 kernel values
         self.point: Point | None = None  # of the last line, with its certificate
         self.found: Certificate | None = None
-        self._coarse = False  # whether that comes from float32 kernel values
+        self.was_coarse = False  # whether that comes from float32 kernel values
         self.error: BaseException | None = None
         self._told = self.run.seconds()  # when somebody was told something
 
@@ -77,7 +77,7 @@ class Journal(History):
         coarse, psd = self._problem.matrix.is_coarse, self._problem.matrix.psd
         certified = (found.objective, found.dual - found.below, found.above, found.below)
         self.add(steps, *certified, slack=_SLACK[coarse], measure=None if psd else found.disagreement)
-        self.point, self.found, self._coarse = point, found, coarse
+        self.point, self.found, self.was_coarse = point, found, coarse
 
     def _at_the_floor(self, found: Certificate) -> bool:
         """Whether rounding alone is above tol, and there is next to nothing left to gain."""
@@ -97,11 +97,11 @@ class Journal(History):
         if self.point is None or not self.point.a.any() or not self._problem.matrix.psd:
             return
         try:
-            if self._coarse and self.error is None:
+            if self.was_coarse and self.error is None:
                 self.doubt(error())
         except KeyboardInterrupt as raised:
             self.error = raised
-        if self._coarse and self.error is not None:
+        if self.was_coarse and self.error is not None:
             self.retract(np.nan)
             self.beside = np.inf
 

@@ -12,6 +12,7 @@ from ..kernels import Kernel
 from ..problem.problem import Floats
 
 LINES, COLUMNS = 1024, 512  # of a tile: it stays in the processor's cache between the product and what follows
+GROUPS = 4  # of lines for which the rows in the columns are fetched once
 SUMMED = 256  # values that float32 may add up
 _DENSE_SHARE = 0.4  # of the memory, on top of it, at most, for sparse rows written out
 _LONG = 32  # features that make it worth a thought whether rows should be sparse

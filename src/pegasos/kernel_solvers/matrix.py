@@ -13,11 +13,9 @@ from ..kernels import Kernel, Rows
 from ..problem.problem import Floats
 from .cache import Index, RowCache, neighbours
 from .curvature import refuse_negative_curvature
-from .layout import COLUMNS, LINES, SUMMED, summed
+from .layout import COLUMNS, GROUPS, LINES, summed
 from .tiles import Look, each_piece
 from .values import OwnValues, Source, Values
-
-_GROUPS = 4  # of lines for which the rows in the columns are fetched once
 
 
 def no_poll() -> None:
@@ -69,12 +67,29 @@ class KernelMatrix:
             if values is not None:
                 values.release()
 
+    def state(self) -> dict[str, Any]:
+        """Kernel values at hand, and how many there were: what all fits on this matrix share, for a checkpoint."""
+        fine = self._source.fine
+        return {"evaluations": self.evaluations, "fine": fine is not None, "values": (fine or self._values).state()}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """As `state` has said it. Squares computed at once are computed again, which gives the same."""
+        view = self.in_float64() if state["fine"] else self
+        if len(again := view._values.restore(state["values"])):
+            view.square(again)
+        self._source.evaluations = state["evaluations"]
+
     def _fine_values(self) -> Values:
         return OwnValues(self.kernel, self._source.X, np.float64, self.n_bytes)
 
     @property
     def evaluations(self) -> int:
         return self._source.evaluations
+
+    @property
+    def given(self) -> Any:
+        """The rows as they came."""
+        return self._source.X
 
     def count(self, evaluations: int) -> None:
         """Add those of a part of the matrix."""
@@ -167,7 +182,7 @@ class KernelMatrix:
         K = self._values.room(len(chosen))
         for i in range(0, len(chosen), COLUMNS):  # half of the values are computed, the others are the same
             self._stripe(K, chosen, slice(i, min(i + COLUMNS, len(chosen))))
-        self._values.here = chosen
+        self._values.here, self._values.at_once = chosen, True
         return self._checked(K, chosen)
 
     def next_square(self, chosen: Index) -> tuple[Index, NDArray[Any]]:
@@ -177,23 +192,12 @@ class KernelMatrix:
         if np.array_equal(chosen, self._values.here):
             return self._values.here, self._values.room(len(chosen))
         stays = np.isin(self._values.here, chosen, assume_unique=True)
-        n, last = len(chosen), len(self._values.here)
+        n = len(chosen)
         if 2 * stays.sum() < n or not self._values.has_room(n):
             return chosen, self.square(chosen)
-        here, self._values.here = self._values.here, chosen[:0]
-        K, whole = self._values.room(n), self._values.room(max(n, last))
-        order = np.concatenate([here, np.full(max(0, n - last), -1)])
-        vacant = np.flatnonzero(~np.append(stays, np.zeros(max(0, n - last), bool))[:n])
-        movers = n + np.flatnonzero(stays[n:])
-        to, new = vacant[: len(movers)], vacant[len(movers) :]
-        for i in range(0, len(to), SUMMED):  # copies are made on the way
-            whole[to[i : i + SUMMED], :last] = whole[movers[i : i + SUMMED], :last]
-        for i in range(0, len(to), SUMMED):
-            whole[:n, to[i : i + SUMMED]] = whole[:n, movers[i : i + SUMMED]]
-        order[to] = order[movers]
-        order[new] = np.setdiff1d(chosen, here, assume_unique=True)
-        self._mirror(K, order[:n], new, 0)
-        self._values.here = order[:n].copy()
+        K, order, new = self._values.rearranged(chosen, stays)
+        self._mirror(K, order, new, 0)
+        self._values.here, self._values.at_once = order, False
         return self._values.here, self._checked(K, self._values.here)
 
     def _stripe(self, K: NDArray[Any], rows: Index, new: slice) -> None:
@@ -248,7 +252,7 @@ class KernelMatrix:
             self.poll()
             out += values.T @ each
         new, left = chosen[~known], factors[~known].astype(self.dtype)
-        at_once = _GROUPS * self._values.lines
+        at_once = GROUPS * self._values.lines
         for i in range(0, len(new), at_once):
             self._times_new(new[i : i + at_once], left[i : i + at_once], out)
         return out
@@ -281,8 +285,8 @@ class KernelMatrix:
         """use(lines, columns, values) for every tile of K of the rows `left` with n others, of which `right` tells the
         row numbers. Tiles of the same columns come from the same thread, one after the other.
         """
-        for begin in range(0, len(left), _GROUPS * self._values.lines):
-            end = min(begin + _GROUPS * self._values.lines, len(left))
+        for begin in range(0, len(left), GROUPS * self._values.lines):
+            end = min(begin + GROUPS * self._values.lines, len(left))
             parts = [slice(i, min(i + self._values.lines, end)) for i in range(begin, end, self._values.lines)]
             groups = [(lines, self.rows.take(left[lines])) for lines in parts]
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,40 +19,15 @@ from ..solvers.pegasos import Pegasos
 from ..solvers.pegasos_options import late_start, random_stop, schedule
 from .certificate import sampled
 from .journal import Enough, Journal
+from .kept import Keeper, of_point, to_point
 from .matrix import no_poll
+from .pegasos_state import State
 from .problem import KernelProblem, Point
 
 _PICKS = 256  # about so many picks have their kernel values computed together
 _RESERVE = 2.0  # times what the kernel values of a certificate should take: it writes them down
 _FOLD = 1e3  # units above which v is written in units of 1
 _DOUBT = 1e-9  # of ||w||^2: where rounding may have done more to it, it is summed up anew
-
-
-@dataclass
-class State:
-    """After t steps: w = sum_j v_j phi(x_j) / units. The sum of the `averaged` iterates is C v - B."""
-
-    t: int
-    v: Floats
-    b: float
-    units: float
-    B: Floats
-    square: float = 0.0  # ||w||^2, kept for the projection, with what rounding may have done to it
-    doubt: float = 0.0
-    C: float = 0.0
-    averaged: int = 0
-
-    def copy(self) -> State:
-        return replace(self, v=self.v.copy(), B=self.B.copy())
-
-    def total(self) -> Floats:
-        """Coefficients of the sum of the iterates."""
-        return self.C * self.v - self.B
-
-    def fold(self) -> None:
-        """The same in units of 1, before v and C outgrow what they stand for."""
-        self.B, self.C = -self.total(), 0.0
-        self.v, self.units = self.v / self.units, 1.0
 
 
 class KernelPegasos:
@@ -80,14 +55,18 @@ class PegasosFit:
         self.each = 0.0  # seconds for a kernel value of the last steps, all included
         self.noted: tuple[Point, ...] = ()  # the points of the last certificate
         self.certified: tuple[State, tuple[Point, ...]] | None = None  # the state it is of
+        self._keeper, self._precise = Keeper(run, self.journal), False
+        self._left: dict[str, Any] | None = None  # where the steps are, in the middle of the work of another process
+        self._at: dict[str, Any] = {}  # the same of this one
         self.now = self._begin()
 
     def fit(self) -> Fit:
         journal, start = self.journal, self.start
         try:
             self._run()
-            if self.given.T is None and journal.converged and not journal.bears(self._rounding()):
-                self.problem = journal.in_float64()
+            again = not self._precise and self.given.T is None and journal.converged
+            if again and not journal.bears(self._rounding()):
+                self.problem, self._precise = journal.in_float64(), True
                 if not self._note():  # there may be no step left
                     self._run()
         except Enough:
@@ -98,7 +77,7 @@ class PegasosFit:
         journal.close(self._rounding)
         steps = (self.now.t, (self.now.t - start.steps) * self.k / self.problem.m)
         reached = Point(self.problem, self._dual(), np.zeros_like(self.now.v), self.now.b)  # without a certificate
-        return journal.fit(steps, self._left() if self.run.remember else None, reached)
+        return journal.fit(steps, self._resume() if self.run.remember else None, reached)
 
     def _back_to_certified(self) -> None:
         """The model of the last certificate. Before the first one: zero, which has its certificate for free, unless a
@@ -132,6 +111,9 @@ class PegasosFit:
     def _begin(self) -> State:
         problem, start, t = self.problem, self.start, self.start.steps
         now = State(t, np.zeros(problem.matrix.m), 0.0, 1.0, np.zeros(problem.matrix.m))
+        kept = self._keeper.begun()
+        if kept is not None:
+            return self._go_on(kept)
         if start.dual is not None and t:
             shares = start.dual * problem.per_dual(start.lam)
             now.v = shares * (problem.lam * (t + self.late)) if self.plain else shares
@@ -142,7 +124,25 @@ class PegasosFit:
             now.doubt = np.inf  # ||w||^2 is not known
         return now
 
-    def _left(self) -> Resume:
+    def _go_on(self, kept: dict[str, Any]) -> State:
+        """In the middle of the work of another process."""
+        self._precise, self._left, certified = kept["precise"], kept["left"], kept["certified"]
+        if certified is not None:
+            self.noted = tuple(to_point(self.problem, point) for point in certified["points"])
+            self.certified = State(**certified["state"]), self.noted
+        self._keeper.restore(kept, self.noted[0] if self.noted else None)
+        return State(**kept["now"])
+
+    def _keep(self) -> None:
+        if not self._keeper.is_due():
+            return
+        certified = None
+        if self.certified is not None:
+            points = [of_point(point) for point in self.certified[1]]
+            certified = {"state": vars(self.certified[0]), "points": points}
+        self._keeper.keep({"now": vars(self.now), "left": self._at, "certified": certified, "precise": self._precise})
+
+    def _resume(self) -> Resume:
         now, problem = self.now, self.problem
         unit = np.broadcast_to(problem.per_dual(problem.lam), now.v.shape)
         dual = np.divide(self.w(), unit, out=np.zeros_like(now.v), where=unit > 0)
@@ -156,15 +156,18 @@ class PegasosFit:
         last = begun + (T if T is not None else math.ceil(min(self.run.max_epochs * epoch, 2**62)))
         if self.given.output == "random":
             last = random_stop(self.given, begun, self.seed)
-        epochs = 1.0
+        left, self._left = self._left, None
+        epochs = 1.0 if left is None else left["epochs"]
         if self.now.t == last:  # max_epochs=0 asks what the start is worth
             self._note()
         while self.now.t < last:
             until = last if T is not None else min(last, begun + math.ceil(epochs * epoch))
-            before = self.now.t
-            if 0 < self.tail < 1:
+            before = self.now.t if left is None else left["before"]
+            self._at = {"epochs": epochs, "before": before, "averages": False}
+            if 0 < self.tail < 1 and not (left is not None and left["averages"]):
                 self._steps(max(before, until - int(self.tail * until)))
                 self.now.B[:], self.now.C, self.now.averaged = 0.0, 0.0, 0
+            left, self._at["averages"] = None, True
             self._steps(until)
             if self.now.t == before:
                 raise Enough  # no time for more
@@ -181,6 +184,7 @@ class PegasosFit:
         many = max(1, _PICKS // self.k)
         while now.t < until:
             self.journal.poll()
+            self._keep()
             if not self._leaves_time():
                 return
             began, before = run.seconds(), problem.matrix.evaluations

@@ -41,7 +41,13 @@ class SDCAFit(KernelAscent):
     def _run(self) -> None:
         epoch, slack, still, m, most_epochs = 0, np.inf, 0, self.problem.m, self.run.max_epochs
         enough = _MISSED if self._given.sampling == "iid" else 1  # epochs in which every row has been visited
-        while not self._note() and not self.is_spent:
+        left = self._goes_on()
+        if left is not None:
+            epoch, slack, still = left["epoch"], left["slack"], left["still"]
+        while left is not None or (not self._note() and not self.is_spent):
+            if left is None:
+                self._keep({"epoch": epoch, "slack": slack, "still": still})
+            left = None
             order = self._order(epoch, slack)
             before = self.point.a
             most = math.ceil(most_epochs * m - self.visits) if np.isfinite(most_epochs) else len(order)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ..kernels import Kernel, Rows
 from ..problem.problem import Floats
 from .cache import Index, RowCache, touched
-from .layout import lines_of, working
+from .layout import SUMMED, lines_of, working
 
 _BLOCK_SHARE = 0.2  # of the memory is for the block being solved, the rest for kernel rows
 _WHOLE_SHARE = 0.9  # for a block that is the whole problem: it needs no other kernel rows
@@ -44,6 +44,7 @@ class Values:
         self.__dict__.pop("cache", None)
         self._space = np.empty((0, 0), self.dtype)
         self.here: Index = np.empty(0, np.intp)
+        self.at_once = False  # whether it was computed as a whole, not row by row
 
     @cached_property
     def cache(self) -> RowCache:
@@ -84,6 +85,46 @@ class Values:
         if len(self._space) < n:
             self._space = touched((max(n, min(self.m, self.largest_block)),) * 2, self.dtype)
         return self._space[:n, :n]
+
+    def state(self) -> dict[str, Any]:
+        """All values there are, but those that can be computed again just as they were."""
+        n = len(self.here)
+        cache = self.cache.state() if "cache" in self.__dict__ else None
+        square = None if self.at_once or not n else self._space[:n, :n]
+        return {"here": self.here, "space": len(self._space), "square": square, "cache": cache}
+
+    def restore(self, state: dict[str, Any]) -> Index:
+        """As `state` has said it. The rows of a square that is to be computed again, if there is one."""
+        self.release()
+        if state["cache"] is not None:
+            self.cache.restore(state["cache"])
+        here: Index = state["here"]
+        if state["space"]:
+            self.room(state["space"])
+        if state["square"] is None:
+            return here
+        self.here = here
+        self.room(len(here))[:] = state["square"]
+        return here[:0]
+
+    def rearranged(self, chosen: Index, stays: NDArray[np.bool_]) -> tuple[NDArray[Any], Index, Index]:
+        """The corner for other rows, those that stay in their places or moved to vacant ones, the order of all, and the
+        places of the others, whose values are missing. Until they are there, nothing is.
+        """
+        n, last = len(chosen), len(self.here)
+        here, self.here = self.here, chosen[:0]
+        whole = self.room(max(n, last))
+        order = np.concatenate([here, np.full(max(0, n - last), -1)])
+        vacant = np.flatnonzero(~np.append(stays, np.zeros(max(0, n - last), bool))[:n])
+        movers = n + np.flatnonzero(stays[n:])
+        to, new = vacant[: len(movers)], vacant[len(movers) :]
+        for i in range(0, len(to), SUMMED):  # copies are made on the way
+            whole[to[i : i + SUMMED], :last] = whole[movers[i : i + SUMMED], :last]
+        for i in range(0, len(to), SUMMED):
+            whole[:n, to[i : i + SUMMED]] = whole[:n, movers[i : i + SUMMED]]
+        order[to] = order[movers]
+        order[new] = np.setdiff1d(chosen, here, assume_unique=True)
+        return self.room(n), order[:n].copy(), new
 
     def has_room(self, n: int) -> bool:
         return len(self._space) >= n

@@ -69,6 +69,17 @@ class Whole:
         """A few tenths of a second nearer to a gap of target; whether there is more to do."""
         return self.block.step(self.block.options(target))
 
+    def state(self) -> dict[str, Any]:
+        """To go on with in another process, where the kernel values are again."""
+        return {"spent": self._spent, "evaluations": self.problem.matrix.evaluations} | self.block.state()
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """As `state` has said it."""
+        self._spent = state["spent"]
+        matrix = self.problem.matrix
+        matrix.count(state["evaluations"] - matrix.evaluations)  # a matrix that was given has been looked at again
+        self.block.restore(state)
+
     def resume(self, begun: dict[str, Any]) -> bool:
         """The same where others have done it: what native work on this very block has left."""
         self.block.a[:], self.block.score[:] = begun["a"], begun["score"]

@@ -23,6 +23,7 @@ _SWEEPS = 8
 _SMALL = 256  # rows: native code solves their systems
 _FAR = 1e-3  # of the gap, by a step that is worth its price
 SLICE = 3e8  # multiplications of a native call, some tenths of a second: then there is something to tell
+_STATE = ("a", "score", "seed", "visits", "work", "_systems", "_resting", "_tried", "_hold", "_begun")
 
 
 class WorkingSet:
@@ -87,6 +88,16 @@ class WorkingSet:
             raise done["error"]
         self.journal.poll()
         return done
+
+    def state(self) -> dict[str, Any]:
+        """Between two native calls."""
+        return {"b": self.bias.b} | {name: getattr(self, name) for name in _STATE}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """As `state` has said it, of the same rows in the same order."""
+        self.bias.b = state["b"]
+        for name in _STATE:
+            setattr(self, name, state[name])
 
     @property
     def b(self) -> float:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 
 from ..problem.problem import Floats
 from .base import Now, Run
 
+_STATE = ("_known", "_bound", "_below", "converged", "rounding")
 Line = tuple[float, int, float, float]  # seconds, steps, objective, dual
 
 
@@ -70,6 +72,16 @@ class History:
         self._known = self._known if known is None else known
         self._lines = [(*line[:3], float(np.minimum(line[3], bound))) for line in self._lines]
         self.converged = bool(self._lines) and bool(self._lines[-1][2] - self._lines[-1][3] <= self.tol)
+
+    def state(self) -> dict[str, Any]:
+        """All that it knows, to go on with in another process."""
+        return {"lines": self.array, **{name: getattr(self, name) for name in _STATE}}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """As `state` has said it."""
+        self._lines = [(seconds, int(steps), f, dual) for seconds, steps, f, dual in state["lines"].tolist()]
+        for name in _STATE:
+            setattr(self, name, state[name])
 
     def bears(self, error: float) -> bool:
         """Whether the last line is good enough even if its bound is wrong by so much."""

@@ -24,6 +24,13 @@ class JobStore(Protocol):
     def keep(self, snapshot: bytes) -> None:
         """Keep a snapshot of it, in place of the one before."""
 
+    @property
+    def state(self) -> dict[str, Any] | None:
+        """The same of a solver in Python: numbers and arrays."""
+
+    def keep_state(self, state: dict[str, Any]) -> None:
+        """Keep it."""
+
     def finish(self, fit: Fit) -> None:
         """Keep its result."""
 
@@ -44,4 +51,4 @@ active: ContextVar[FitStore | None] = ContextVar("active", default=None)
 def refuse_store(who: str) -> None:
     """Raise if checkpoints are asked for where there are none."""
     if active.get() is not None:
-        raise ValueError(f"{who} has no checkpoints: they are for fit of PegasosClassifier and PegasosRegressor.")
+        raise ValueError(f"{who} has no checkpoints: they are for fit of linear and kernel models.")
