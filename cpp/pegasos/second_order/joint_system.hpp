@@ -98,8 +98,6 @@ class JointSystem {
     return whole_;
   }
 
-  int64_t products() const { return products_; }  // with the matrix, so far
-
   std::span<const double> soft_of(int64_t i) const { return soft_.subspan(size_t(i * width_), size_t(width_)); }
 
  private:
@@ -140,7 +138,6 @@ class JointSystem {
   }
 
   void multiply(std::span<const double> x, std::vector<double>& out) {
-    ++products_;
     out.resize(x.size());
     const Pass pass = Pass::over(
         int64_t(rows_.size()), 2 * work_of_row(p_.row_length(), p_.rows.is_dense()) * double(width_), double(x.size()));
@@ -177,7 +174,7 @@ class JointSystem {
   }
 
   const Problem<Rows>& p_;
-  int64_t width_, stride_ = 1, products_ = 0;
+  int64_t width_, stride_ = 1;
   Team& team_;
   Watch& watch_;
   PartVectors sums_, blocks_;  // blocks: room for the scores of a row, and J times them

@@ -41,13 +41,12 @@ class QuasiNewton {
   int run(std::span<double> w, std::span<double> a, double tol, int most) {
     scores_.resize(a.size());
     change_scores_.resize(a.size());
-    centre_.assign(a.size(), 0.0);  // steps without curvature have none
     if (!rows_.scores(w, scores_)) return 0;
     if (!shorten(w)) return 0;
     corrections_.clear();
     int age = matrix_lasts;  // of the matrices, in steps
     for (int round = 1;; ++round) {
-      rows_.respond(centre_, scores_, 0, a);
+      rows_.respond(scores_, scores_, 0, a);  // without curvature the first is not read
       rows_.residual(w, a, gradient_);
       if (!rows_.going()) return 0;
       if (inner(gradient_, gradient_) <= 2 * p_.lam * tol || round > most || !meter_.affords(step_cost())) return round;
@@ -101,7 +100,7 @@ class QuasiNewton {
   double falling(std::span<const double> w, double length) {
     double s = 0;
     for (size_t j = 0; j < w.size(); ++j) s -= rows_.penalty(j) * (w[j] + length * step_[j]) * step_[j];
-    return s - rows_.pull(centre_, scores_, change_scores_, length, 0);
+    return s - rows_.pull(scores_, scores_, change_scores_, length, 0);
   }
 
   static constexpr double passes = 40;     // measured: 20 to 60
@@ -126,7 +125,7 @@ class QuasiNewton {
   Meter& meter_;
   Corrections corrections_;
   std::vector<FreeRow> free_;
-  std::vector<double> scores_, change_scores_, centre_, soft_, gradient_, from_, step_, ridge_;
+  std::vector<double> scores_, change_scores_, soft_, gradient_, from_, step_, ridge_;
 };
 
 }  // namespace pegasos
