@@ -75,9 +75,8 @@ auto pair_sums_now(const PyRows& A, const PyRows& B, const std::string& kind, in
   {
     WithoutGil nogil;
     Team team(threads);
-    A.visit(0.0, [&](const auto& left) {
-      B.visit(0.0, [&](const auto& right) { pair_sums(kind, left, right, out, team); });
-    });
+    const AnyRows left = A.with(0.0);
+    B.visit(0.0, [&](const auto& right) { pair_sums(kind, left, right, out, team); });
   }
   return to_numpy(std::move(out), {size_t(A.size()), size_t(B.size())});
 }

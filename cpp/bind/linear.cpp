@@ -10,8 +10,7 @@
 #include "arrays.hpp"
 #include "gil.hpp"
 #include "pegasos/linalg/scores.hpp"
-#include "pegasos/proof/certificate.hpp"
-#include "pegasos/proof/precise_certificate.hpp"
+#include "pegasos/solve.hpp"
 #include "problem.hpp"
 
 using namespace nb::literals;
@@ -19,52 +18,37 @@ using namespace pegasos;
 
 namespace {
 
-// prove(problem, loss, w, dual, watch), where the dual values are clipped to what the loss allows.
-template <class Prove>
-Certificate certificate_of(const PyProblem& problem, const Vec<double>& w, const Vec<double>& dual,
-                           const Prove& prove) {
+// Of the feasible dual values next to these.
+Certificate certified(const PyProblem& problem, const Vec<double>& w, const Vec<double>& dual, bool precisely,
+                      int threads = 1) {
   check_dim(problem, w.size());
   if (dual.size() != size_t(problem.rows.size() * problem.width()))
     throw std::invalid_argument("dual values do not fit the rows");
   Certificate found{};
   WithoutGil nogil;
+  Team team(threads);
   Watch watch(0, std::numeric_limits<double>::infinity(), {});
   problem.visit([&](const auto& p, const auto& loss) {
-    auto a = [&](int64_t i, double* out) {
-      block_copy(blocks_of(loss), dual.data() + i * problem.width(), out);
-      blocks_of(loss).feasible(out, label<std::remove_cvref_t<decltype(loss)>>(p, i));
-    };
-    found = *prove(p, loss, span_of(w), a, watch);
+    found = *prove(p, loss, span_of(w), span_of(dual), precisely, team, watch);
   });
   return found;
 }
 
-Certificate certified(const PyProblem& problem, const Vec<double>& w, const Vec<double>& dual, int threads) {
-  return certificate_of(problem, w, dual,
-                        [&](const auto& p, const auto& loss, auto weights, const auto& a, Watch& watch) {
-                          Team team(threads);
-                          return certify(p, loss, weights, a, team, watch);
-                        });
-}
-
 // f(w) and the dual value of a.
 nb::tuple certify_now(const PyProblem& problem, Vec<double> w, Vec<double> dual, int threads) {
-  const Certificate found = certified(problem, w, dual, threads);
+  const Certificate found = certified(problem, w, dual, false, threads);
   return nb::make_tuple(found.objective, found.dual);
 }
 
 // The same, the bias that was taken, and how wrong both may be, above and below.
 nb::tuple prove_now(const PyProblem& problem, Vec<double> w, Vec<double> dual, int threads) {
-  const Certificate found = certified(problem, w, dual, threads);
+  const Certificate found = certified(problem, w, dual, false, threads);
   return nb::make_tuple(found.objective, found.dual, found.bias, found.rounding.above, found.rounding.below);
 }
 
 // The same with twice the digits.
 nb::tuple certify_precisely_now(const PyProblem& problem, Vec<double> w, Vec<double> dual) {
-  const Certificate found =
-      certificate_of(problem, w, dual, [](const auto& p, const auto& loss, auto weights, const auto& a, Watch& watch) {
-        return certify_precisely(p, loss, weights, a, watch);
-      });
+  const Certificate found = certified(problem, w, dual, true);
   return nb::make_tuple(found.objective, found.dual, found.bias, found.rounding.above, found.rounding.below);
 }
 
@@ -91,9 +75,7 @@ nb::tuple rounding_now(double errors, double pull, double conjugates, double row
 double constant_now(const PyProblem& problem) {
   double mean = 0;
   WithoutGil nogil;
-  problem.visit([&](const auto& p, const auto& loss) {
-    if constexpr (Loss<std::remove_cvref_t<decltype(loss)>>) mean = best_constant(p, loss);
-  });
+  problem.visit([&](const auto& p, const auto& loss) { mean = constant_value(p, loss); });
   return mean;
 }
 
@@ -103,7 +85,7 @@ double objective_now(const PyProblem& problem, Vec<double> w, int threads) {
   WithoutGil nogil;
   Team team(threads);
   Watch watch(0, std::numeric_limits<double>::infinity(), {});
-  problem.visit([&](const auto& p, const auto& loss) { f = *objective(p, loss, span_of(w), team, watch); });
+  problem.visit([&](const auto& p, const auto& loss) { f = *value_of(p, loss, span_of(w), team, watch); });
   return f;
 }
 

@@ -10,7 +10,6 @@
 #include "fit.hpp"
 #include "gil.hpp"
 #include "own_loss.hpp"
-#include "pegasos/dual/warm.hpp"
 #include "pegasos/io/scratch.hpp"
 #include "pegasos/solve.hpp"
 #include "problem.hpp"
@@ -103,7 +102,6 @@ nb::dict dual_fit(const PyProblem& problem, DualOptions options, OutVec<double> 
     WithoutGil nogil;
     Team team(threads);
     problem.visit([&](const auto& p, const auto& loss) {
-      make_feasible(p, loss, s.a, watch);
       fit = solve_dual(p, loss, options, s, team, watch, [&](const Checkpoint& line) { return outside.tell(line); });
     });
   }

@@ -194,9 +194,9 @@ TEST(pair_sums_are_the_same_for_sparse_and_dense_rows) {
   const CsrRows<double, int32_t> B{values.data(), columns.data(), {nullptr, indptr.data()}, m, d};
   Team team(2);
   std::vector<double> absolute(size_t(m * m)), other(size_t(m * m)), chi(size_t(m * m));
-  pair_sums<AbsoluteDifference>(A, B, absolute, team);
-  pair_sums<AbsoluteDifference>(B, A, other, team);
-  pair_sums<ChiSquared>(B, B, chi, team);
+  pair_sums<AbsoluteDifference>(AnyRows{A}, B, absolute, team);
+  pair_sums<AbsoluteDifference>(AnyRows{B}, A, other, team);
+  pair_sums<ChiSquared>(AnyRows{B}, B, chi, team);
   for (int64_t i = 0; i < m; ++i)
     for (int64_t c = 0; c < m; ++c) {
       double l1 = 0, l2 = 0;
@@ -219,11 +219,11 @@ TEST(pair_sums_lose_no_digits_far_from_zero) {
   const CsrRows<double, int32_t> S{z.data(), columns.data(), {nullptr, indptr.data()}, 1, 3};
   Team team(1);
   std::vector<double> out(1);
-  pair_sums<AbsoluteDifference>(A, B, out, team);
+  pair_sums<AbsoluteDifference>(AnyRows{A}, B, out, team);
   CHECK(out[0] == 0.75);
-  pair_sums<SquaredDifference>(A, S, out, team);
+  pair_sums<SquaredDifference>(AnyRows{A}, S, out, team);
   CHECK(out[0] == 0.3125);
-  pair_sums<SquaredDifference>(S, S, out, team);
+  pair_sums<SquaredDifference>(AnyRows{S}, S, out, team);
   CHECK(out[0] == 0);
 }
 

@@ -270,7 +270,7 @@ TEST(sums_over_pairs_of_rows_have_the_same_bytes_for_any_number_of_threads) {
   const auto A = left.on_csr(1).rows, B = right.on_csr(1).rows;
   check_same_bytes([&](Team& team, std::vector<double>& out) {
     out.resize(size_t(left.m * right.m));
-    pair_sums<AbsoluteDifference>(A, B, out, team);
+    pair_sums<AbsoluteDifference>(AnyRows{A}, B, out, team);
   });
 }
 

@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "pegasos/data/any_rows.hpp"
 #include "pegasos/run/passes.hpp"
 
 namespace pegasos {
@@ -39,9 +40,9 @@ struct ChiSquared {
   }
 };
 
-// out: A.size() x B.size(), row by row.
-template <class Term, class Left, class Right>
-void pair_sums(const Left& A, const Right& B, std::span<double> out, Team& team) {
+// out: A.size() x B.size(), row by row. Each row of A is read once, of whichever kind it is; B is compiled for each.
+template <class Term, class Right>
+void pair_sums(const AnyRows& A, const Right& B, std::span<double> out, Team& team) {
   const double pairs = double(std::max<int64_t>(1, B.size()));
   const double each =
       pairs * (double(A.nonzeros()) / double(std::max<int64_t>(1, A.size())) + 1) + double(B.nonzeros());
@@ -49,9 +50,13 @@ void pair_sums(const Left& A, const Right& B, std::span<double> out, Team& team)
   team.each(pass.parts, [&](int64_t part) {
     std::vector<double> x(size_t(A.dim()));
     std::vector<int64_t> seen(x.size(), -1);  // the last row of B with a value in each column
+    std::vector<size_t> columns;              // of the row of A
     for (int64_t i = pass.first(part); i < pass.first(part + 1); ++i) {
-      const auto row = A[i];
-      row.axpy(1.0, x.data());
+      columns.clear();
+      A[i].each([&](int64_t column, double value) {
+        columns.push_back(size_t(column));
+        x[size_t(column)] += value;
+      });
       for (int64_t c = 0; c < B.size(); ++c) {
         const auto other = B[c];
         double sum = 0;
@@ -60,19 +65,20 @@ void pair_sums(const Left& A, const Right& B, std::span<double> out, Team& team)
           sum += Term::pair(x[column], double(other.val[j]));
           seen[column] = c;
         }
-        for (int64_t j = 0; j < row.size() && other.size() < A.d; ++j)
-          if (const auto column = size_t(row.column(j)); seen[column] != c) sum += Term::alone(x[column]);
+        if (other.size() < B.d)
+          for (const size_t column : columns)
+            if (seen[column] != c) sum += Term::alone(x[column]);
         out[size_t(i * B.size() + c)] = sum;
       }
       std::fill(seen.begin(), seen.end(), -1);
-      for (int64_t j = 0; j < row.size(); ++j) x[size_t(row.column(j))] = 0;
+      for (const size_t column : columns) x[column] = 0;
     }
   });
 }
 
 // The same for a kind that has a name.
-template <class Left, class Right>
-void pair_sums(const std::string& kind, const Left& A, const Right& B, std::span<double> out, Team& team) {
+template <class Right>
+void pair_sums(const std::string& kind, const AnyRows& A, const Right& B, std::span<double> out, Team& team) {
   if (kind == "absolute")
     pair_sums<AbsoluteDifference>(A, B, out, team);
   else if (kind == "squared")
