@@ -33,7 +33,6 @@ html_theme_options = {
     "secondary_sidebar_items": ["page-toc"],
     "footer_start": ["copyright"],
     "footer_end": [],
-    "article_footer_items": ["prev-next"],
     "navbar_end": ["theme-switcher"],
     "header_links_before_dropdown": 6,
 }

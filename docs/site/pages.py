@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pegasos
+import pegasos.dask
 from pegasos import kernels, losses
+from pegasos.solvers import IterativeSolver
 
 # What an estimator has from scikit-learn and a reader looks for; the rest of it is in scikit-learn's own reference.
 INHERITED = ("score", "get_params", "set_params")
@@ -77,6 +79,12 @@ def table(rows: list[tuple[str, Any]]) -> str:
     return "\n".join(["| name | what it is |", "|---|---|", *lines])
 
 
+def members(module: str) -> list[tuple[str, Any]]:
+    """The public names of a module, with its own before them."""
+    home = getattr(pegasos, module)
+    return [(f"{module}.{name}", getattr(home, name)) for name in sorted(home.__all__)]
+
+
 def reference() -> dict[str, str]:
     """The reference: a page for every class and function, and one that lists them."""
     names = sorted(set(pegasos.__all__) - {"datasets", "metrics"})
@@ -88,18 +96,23 @@ def reference() -> dict[str, str]:
     paths = [("lam_path", pegasos.lam_path)]
     files = [pair for pair in files if pair not in paths]
     others = paths + [pair for pair in classes if pair not in solvers and pair not in models and pair not in own]
-    metrics = [(f"metrics.{name}", getattr(pegasos.metrics, name)) for name in sorted(pegasos.metrics.__all__)]
-    data = [(f"datasets.{name}", getattr(pegasos.datasets, name)) for name in sorted(pegasos.datasets.__all__)]
+    solvers.append(("solvers.IterativeSolver", IterativeSolver))
+    metrics, data, cluster = (members(name) for name in ("metrics", "datasets", "dask"))
     named = ", ".join(f'`"{name}"`' for name in (*losses.CLASSIFICATION, *losses.JOINT))
     numbers = ", ".join(f'`"{name}"`' for name in losses.REGRESSION)
     kernel_names = ", ".join(f'`"{name}"`' for name in kernels.names())
-    pages = {f"api/{name}.rst": entry(name, thing) for name, thing in classes + paths + files + metrics + data}
+    everything = classes + solvers + paths + files + metrics + data + cluster
+    pages = {f"api/{name}.rst": entry(name, thing) for name, thing in everything}
     tree = "\n".join(page.removesuffix(".rst") for page in pages)
     pages["reference.md"] = f"""# Reference
 
 ## Models
 
 {table(models)}
+
+On a Dask cluster, after `pip install pegasos[dask]`:
+
+{table(cluster)}
 
 ## Solvers
 
