@@ -20,7 +20,7 @@ help:
 	@echo "make test-oldest   the same with the oldest versions that pyproject.toml declares, as far as they matter"
 	@echo "make campaign N=10000   so many random fits, linear, joint and kernel, against independent optima in long double"
 	@echo "make kills CYCLES=200   kill -9 a fit so often; it goes on from its checkpoints, and ends with the same bytes"
-	@echo "make mutants   wrong formulas in the core, one at a time: does the suite notice? (hours)"
+	@echo "make mutants   wrong formulas in the core, one at a time: does the suite notice? (half an hour)"
 	@echo "make bench-peers   install the peers, measure against them (about 25 minutes)"
 	@echo "make bench-everyday   a course of ordinary inputs against scikit-learn (about 20 minutes)"
 	@echo "make fuzz SECONDS=900   libFuzzer on every reader of files, native ones with sanitizers, so many seconds each (needs clang)"
@@ -56,7 +56,7 @@ kills: $(VENV)/.installed $(VENV)/.test
 	$(PY) tests/kill_cycles.py $(CYCLES)
 	$(PY) tests/kill_cycles.py $(CYCLES) kernel
 
-# Wrong formulas, one at a time: does a test notice? Takes hours; MUTANTS="--every 10 --first-tests-only" some minutes.
+# Wrong formulas, one at a time: does a test notice? MUTANTS="--every 10 --first-tests-only" tries a tenth of them.
 mutants: $(VENV)/.installed $(VENV)/.test
 	$(PY) tests/mutants.py $(MUTANTS)
 

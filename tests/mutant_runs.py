@@ -1,0 +1,164 @@
+"""Runs tests on one mutant after the other, in children of one process that has collected the tests.
+
+Starting Python and collecting the tests takes longer than most mutants live: they are forked from a process that has
+done both. A child runs the tests that have killed most, those of the same file first, and ends at the first failure.
+Limits are in processor time: how busy the machine is does not count.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import signal
+import sys
+import time
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+import pytest
+
+UNHURT = -1  # the number of no mutant
+
+
+class Mutant(Protocol):
+    """What is known of a mutant here."""
+
+    @property
+    def number(self) -> int: ...
+    @property
+    def file(self) -> str: ...
+
+
+class Runs:
+    """A plugin of pytest that takes over once the tests are collected."""
+
+    def __init__(self, mutants: Sequence[Mutant], folder: Path, slowest: float, jobs: int) -> None:
+        self.mutants, self.folder, self.slowest, self.jobs = mutants, folder, slowest, jobs
+        self.survivors: list[Mutant] = []
+        self._kills: dict[str, Counter[str]] = defaultdict(Counter)  # by file of the core; "": by all
+        self._seconds: dict[str, float] = {}
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        """Run all tests without a mutant, then until one fails with each."""
+        told = self._told(self._begin(session, UNHURT, session.items))
+        if told["failed"]:
+            raise pytest.UsageError(f"fails without a mutant: {told['failed']} ({told.get('why', 'it ended')})")
+        self._seconds = told["seconds"]
+        items = [item for item in session.items if self._seconds[item.nodeid] <= self.slowest]
+        items.sort(key=lambda item: self._seconds[item.nodeid])
+        left_out = len(session.items) - len(items)
+        print(
+            f"\n{len(items)} tests, {sum(self._seconds.values()):.0f} s; {left_out} slow ones are left out", flush=True
+        )
+        waiting, running = iter(self.mutants), dict[int, Mutant]()
+        for mutant in waiting:
+            running[self._begin(session, mutant.number, self._ordered(items, mutant))] = mutant
+            if len(running) == self.jobs:
+                self._end_one(running)
+        while running:
+            self._end_one(running)
+        return True
+
+    def _ordered(self, items: list[pytest.Item], mutant: Mutant) -> list[pytest.Item]:
+        of_file, of_all = self._kills[mutant.file], self._kills[""]
+        first = sorted(
+            (item for item in items if of_all[item.nodeid]),
+            key=lambda item: (-of_file[item.nodeid], -of_all[item.nodeid], self._seconds[item.nodeid]),
+        )
+        known = {item.nodeid for item in first}
+        return first + [item for item in items if item.nodeid not in known]
+
+    def _begin(self, session: pytest.Session, number: int, items: list[pytest.Item]) -> int:
+        sys.stdout.flush()
+        child = os.fork()
+        if child == 0:
+            self._live(session, number, items)
+        return child
+
+    def _file(self, child: int) -> Path:
+        return self.folder / f"{child}.json"
+
+    def _live(self, session: pytest.Session, number: int, items: list[pytest.Item]) -> None:
+        """In the child: what was found goes to a file, test by test, and the process ends."""
+        try:
+            quiet = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(quiet, 1)
+            os.dup2(quiet, 2)
+            choose(number)
+            signal.signal(signal.SIGPROF, signal.SIG_DFL)
+            told: dict[str, Any] = {"failed": "", "seconds": {}}
+            why = Why()
+            session.config.pluginmanager.register(why)
+            for item, after in zip(items, [*items[1:], None], strict=True):
+                told["failed"] = item.nodeid  # should it crash, or not end
+                self._file(os.getpid()).write_text(json.dumps(told if number == UNHURT else {"failed": item.nodeid}))
+                limit = 600.0 if number == UNHURT else 20 + 10 * self._seconds[item.nodeid]
+                signal.setitimer(signal.ITIMER_PROF, limit)
+                began = time.process_time()
+                item.config.hook.pytest_runtest_protocol(item=item, nextitem=after)
+                told["seconds"][item.nodeid] = time.process_time() - began
+                if session.testsfailed:
+                    told["why"] = why.text
+                    break
+                told["failed"] = ""
+            self._file(os.getpid()).write_text(json.dumps(told))
+        finally:
+            os._exit(0)
+
+    def _told(self, child: int) -> dict[str, Any]:
+        os.waitpid(child, 0)
+        told = json.loads(self._file(child).read_text())
+        self._file(child).unlink()
+        return told
+
+    def _end_one(self, running: dict[int, Mutant]) -> None:
+        child = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOWAIT).si_pid
+        told, mutant = self._told(child), running.pop(child)
+        if told["failed"]:
+            self._kills[mutant.file][told["failed"]] += 1
+            self._kills[""][told["failed"]] += 1
+            print(f"killed    {mutant}  by {told['failed'].removeprefix('tests/')}", flush=True)
+        else:
+            self.survivors.append(mutant)
+            print(f"SURVIVED  {mutant}", flush=True)
+
+
+class Why:
+    """Keeps what the last failure said."""
+
+    text = ""
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Called by pytest."""
+        if report.failed:
+            self.text = report.longreprtext[-2000:]
+
+
+def choose(number: int) -> None:
+    """Switch a mutant on, here and in whatever is started from here."""
+    from pegasos import _core
+
+    ctypes.c_int.in_dll(ctypes.CDLL(_core.__file__), "mutant_number").value = number
+    os.environ["PEGASOS_MUTANT"] = str(number)
+
+
+def paths(tests: Sequence[str]) -> Iterator[str]:
+    """Files of tests, by their names below tests/."""
+    for name in tests:
+        yield str(Path(__file__).parent / name)
+
+
+def surviving(mutants: Sequence[Any], tests: Sequence[str], package: Path, slowest: float, jobs: int) -> list[Any]:
+    """Those that none of the tests kills."""
+    os.environ["PYTHONPATH"] = str(package)
+    if str(package) not in sys.path:
+        sys.path.insert(0, str(package))
+    runs = Runs(mutants, package, slowest, jobs)
+    code = pytest.main(["-q", "-s", "-p", "no:cacheprovider", "-p", "no:faulthandler", *paths(tests)], plugins=[runs])
+    if code not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
+        sys.exit("the tests do not run without a mutant")
+    return runs.survivors
