@@ -8,6 +8,7 @@ Limits are in processor time: how busy the machine is does not count.
 from __future__ import annotations
 
 import ctypes
+import itertools
 import json
 import os
 import signal
@@ -35,8 +36,8 @@ class Mutant(Protocol):
 class Runs:
     """A plugin of pytest that takes over once the tests are collected."""
 
-    def __init__(self, mutants: Sequence[Mutant], folder: Path, slowest: float, jobs: int) -> None:
-        self.mutants, self.folder, self.slowest, self.jobs = mutants, folder, slowest, jobs
+    def __init__(self, mutants: Sequence[Mutant], folder: Path, most: float, jobs: int) -> None:
+        self.mutants, self.folder, self.most, self.jobs = mutants, folder, most, jobs
         self.survivors: list[Mutant] = []
         self._kills: dict[str, Counter[str]] = defaultdict(Counter)  # by file of the core; "": by all
         self._seconds: dict[str, float] = {}
@@ -48,12 +49,10 @@ class Runs:
         if told["failed"]:
             raise pytest.UsageError(f"fails without a mutant: {told['failed']} ({told.get('why', 'it ended')})")
         self._seconds = told["seconds"]
-        items = [item for item in session.items if self._seconds[item.nodeid] <= self.slowest]
-        items.sort(key=lambda item: self._seconds[item.nodeid])
-        left_out = len(session.items) - len(items)
-        print(
-            f"\n{len(items)} tests, {sum(self._seconds.values()):.0f} s; {left_out} slow ones are left out", flush=True
-        )
+        items = sorted(session.items, key=lambda item: self._seconds[item.nodeid])
+        total = itertools.accumulate(self._seconds[item.nodeid] for item in items)
+        items = [item for item, so_far in zip(items, total, strict=True) if so_far <= self.most]
+        print(f"\n{len(items)} tests; {len(session.items) - len(items)} slow ones are left out", flush=True)
         waiting, running = iter(self.mutants), dict[int, Mutant]()
         for mutant in waiting:
             running[self._begin(session, mutant.number, self._ordered(items, mutant))] = mutant
@@ -94,8 +93,8 @@ class Runs:
             why = Why()
             session.config.pluginmanager.register(why)
             for item, after in zip(items, [*items[1:], None], strict=True):
-                told["failed"] = item.nodeid  # should it crash, or not end
-                self._file(os.getpid()).write_text(json.dumps(told if number == UNHURT else {"failed": item.nodeid}))
+                told["failed"] = item.nodeid
+                self._file(os.getpid()).write_text(json.dumps({"failed": item.nodeid}))  # should it crash, or not end
                 limit = 600.0 if number == UNHURT else 20 + 10 * self._seconds[item.nodeid]
                 signal.setitimer(signal.ITIMER_PROF, limit)
                 began = time.process_time()
@@ -152,12 +151,12 @@ def paths(tests: Sequence[str]) -> Iterator[str]:
         yield str(Path(__file__).parent / name)
 
 
-def surviving(mutants: Sequence[Any], tests: Sequence[str], package: Path, slowest: float, jobs: int) -> list[Any]:
+def surviving(mutants: Sequence[Any], tests: Sequence[str], package: Path, most: float, jobs: int) -> list[Any]:
     """Those that none of the tests kills."""
     os.environ["PYTHONPATH"] = str(package)
     if str(package) not in sys.path:
         sys.path.insert(0, str(package))
-    runs = Runs(mutants, package, slowest, jobs)
+    runs = Runs(mutants, package, most, jobs)
     code = pytest.main(["-q", "-s", "-p", "no:cacheprovider", "-p", "no:faulthandler", *paths(tests)], plugins=[runs])
     if code not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
         sys.exit("the tests do not run without a mutant")

@@ -198,17 +198,19 @@ def main() -> None:
     parser.add_argument("--every", type=int, default=1, help="only every so many-th mutant")
     parser.add_argument("--only", type=int, nargs="*", help="only these, by number")
     parser.add_argument("--first-tests-only", action="store_true", help="survivors do not meet the slower tests")
-    parser.add_argument("--slowest", type=float, default=3.0, help="leave out tests that take more seconds than this")
+    parser.add_argument("--most", type=float, default=120.0, help="seconds of tests; the slowest are left out")
+    parser.add_argument("--again", action="store_true", help="take the module that was built last")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     asked = parser.parse_args()
     mutants = compiled()[:: asked.every]
     if asked.only:
         mutants = [mutant for mutant in mutants if mutant.number in asked.only]
-    print(f"{len(mutants)} mutants; building", flush=True)
-    build()
+    print(f"{len(mutants)} mutants", flush=True)
+    if not asked.again:
+        build()
     survivors = mutants
     for tests in (FIRST,) if asked.first_tests_only else (FIRST, THEN):
-        survivors = survivors and surviving(survivors, tests, WORK / "package", asked.slowest, asked.jobs)
+        survivors = survivors and surviving(survivors, tests, WORK / "package", asked.most, asked.jobs)
     sys.exit(record(mutants, survivors) < 0.95)
 
 
