@@ -10,7 +10,7 @@ SANITIZE := -std=c++20 -g -O1 -ffp-contract=off -fsanitize=address,undefined -fn
 CPP_TESTS := $(wildcard cpp/tests/*_test.cpp) cpp/tests/main.cpp
 JOBS := $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: help demo examples test test-oldest campaign kills mutants lint style warnings format unit sanitize sanitize-threads replay fuzz \
+.PHONY: help demo examples test test-oldest campaign kills dask-faults mutants lint style warnings format unit sanitize sanitize-threads replay fuzz \
   compilers arm64 docs wheel paper paper-quick paper-native bench bench-peers bench-everyday figures picture clean
 
 help:
@@ -20,6 +20,7 @@ help:
 	@echo "make test-oldest   the same with the oldest versions that pyproject.toml declares, as far as they matter"
 	@echo "make campaign N=10000   so many random fits, linear, joint and kernel, against independent optima in long double"
 	@echo "make kills CYCLES=200   kill -9 a fit so often; it goes on from its checkpoints, and ends with the same bytes"
+	@echo "make dask-faults N=100   kill -9 a worker at a random moment of a fit on a cluster, so often: the same bytes?"
 	@echo "make mutants   wrong formulas in the core, one at a time: does the suite notice? (half an hour)"
 	@echo "make bench-peers   install the peers, measure against them (about 25 minutes)"
 	@echo "make bench-everyday   a course of ordinary inputs against scikit-learn (about 20 minutes)"
@@ -55,6 +56,10 @@ CYCLES ?= 200
 kills: $(VENV)/.installed $(VENV)/.test
 	$(PY) tests/kill_cycles.py $(CYCLES)
 	$(PY) tests/kill_cycles.py $(CYCLES) kernel
+
+# Workers of a cluster killed with -9 in each phase of a fit. (N is 10000 for `campaign`; here 100 unless it is given.)
+dask-faults: $(VENV)/.installed $(VENV)/.test
+	$(PY) tests/cluster/kills.py $(if $(filter command line,$(origin N)),$(N),100)
 
 # Wrong formulas, one at a time: does a test notice? MUTANTS="--every 10 --first-tests-only" tries a tenth of them.
 mutants: $(VENV)/.installed $(VENV)/.test

@@ -10,6 +10,8 @@
 
 #include "arrays.hpp"
 #include "gil.hpp"
+#include "pegasos/dual/partition_ascent.hpp"
+#include "pegasos/dual/partition_newton.hpp"
 #include "problem.hpp"
 
 using namespace nb::literals;
@@ -32,41 +34,51 @@ nb::dict numbers_of(const PartitionSums& sums) {
   return found;
 }
 
-// The dual variables are those `step` fourths of the way from `before` to `after`. Where a free bias needs it, `sums`
-// and `answered` make a joint loss feasible, and options.sides the others.
-nb::dict partition_round(const PyProblem& problem, const PartitionOptions& options, Vec<double> w, Vec<double> best,
-                         Vec<double> u, Vec<double> before, Vec<double> after, int step, Vec<double> offsets,
-                         Mat<double> candidates, Vec<double> sums, Vec<double> answered, Vec<double> along) {
-  check_dim(problem, w.size());
-  check_dim(problem, best.size());
-  check_dim(problem, u.size());
-  if (candidates.shape(1) != 2) throw std::invalid_argument("a candidate is a part and a shift");
-  const auto n = size_t(problem.rows.size() * problem.width()), width = size_t(problem.width());
-  if (before.size() != n || after.size() != n) throw std::invalid_argument("dual values do not fit the rows");
-  if (offsets.size() != 0 && offsets.size() != width) throw std::invalid_argument("one offset for each score");
-  if (sums.size() != answered.size() || (sums.size() != 0 && sums.size() != width))
+// Where a round starts.
+struct Start {
+  Vec<double> w, best, before, after;
+  int step;  // the dual variables are those `step` fourths of the way from `before` to `after`
+  Mat<double> candidates;
+  Vec<double> sums, answered;  // where a free bias needs it, these make a joint loss feasible, and `sides` the others
+  std::array<double, 2> sides;
+};
+
+void check(const PyProblem& problem, const Start& start) {
+  check_dim(problem, start.w.size());
+  check_dim(problem, start.best.size());
+  if (start.candidates.shape(1) != 2) throw std::invalid_argument("a candidate is a part and a shift");
+  const auto width = size_t(problem.width()), n = size_t(problem.rows.size()) * width;
+  if (start.before.size() != n || start.after.size() != n)
+    throw std::invalid_argument("dual values do not fit the rows");
+  if (start.sums.size() != start.answered.size() || (start.sums.size() != 0 && start.sums.size() != width))
     throw std::invalid_argument("sums and answers are one a class");
-  if (along.size() != 0 && along.size() != n / width) throw std::invalid_argument("one product for each row");
-  if (step < 0 || step > int(PartitionSums::steps)) throw std::invalid_argument("no such step");
-  if (!(options.sigma > 0)) throw std::invalid_argument("sigma must be positive");
-  std::vector<double> now(n), improved(n), own(u.size()), change(u.size());
+  if (start.step < 0 || start.step > int(PartitionSums::steps)) throw std::invalid_argument("no such step");
+}
+
+// Proves what the dual variables are worth, then lets `move(proven, improved, change, found)` improve them.
+template <class Move>
+nb::dict round_with(const PyProblem& problem, const Start& start, const Move& move) {
+  check(problem, start);
+  const auto width = size_t(problem.width()), n = size_t(problem.rows.size()) * width;
+  std::vector<double> now(n), improved(n), own(start.w.size()), change(start.w.size());
   std::vector<Candidate> tried;
-  for (size_t k = 0; k < candidates.shape(0); ++k) tried.push_back({candidates(k, 0), candidates(k, 1)});
+  for (size_t k = 0; k < start.candidates.shape(0); ++k)
+    tried.push_back({start.candidates(k, 0), start.candidates(k, 1)});
   PartitionSums found;
   {
     WithoutGil nogil;
     problem.visit([&](const auto& p, const auto& loss) {
-      Partition partition(p, loss, options, span_of(offsets), span_of(along));
+      Partition proven(p, loss, start.sides);
       for (size_t i = 0; i < n; i += width) {
-        partition.at_step(size_t(step), before.data() + i, after.data() + i, now.data() + i);
-        blocks_of(loss).feasible(now.data() + i, label<std::remove_cvref_t<decltype(loss)>>(p, int64_t(i / width)));
+        proven.at_step(size_t(start.step), start.before.data() + i, start.after.data() + i, now.data() + i);
+        proven.loss().feasible(now.data() + i, label<std::remove_cvref_t<decltype(loss)>>(p, int64_t(i / width)));
       }
       std::optional<ClassBalance> classes;
-      if (sums.size() != 0) classes.emplace(span_of(sums), span_of(answered));
+      if (start.sums.size() != 0) classes.emplace(span_of(start.sums), span_of(start.answered));
       improved = now;
-      partition.prove(span_of(w), span_of(best), now, tried, classes, own, found);
-      partition.ascend(improved, span_of(u), change, found);
-      partition.look_along(now, improved, found);
+      proven.prove(span_of(start.w), span_of(start.best), now, tried, classes, own, found);
+      move(proven, std::span(improved), std::span(change), found);
+      proven.look_along(now, improved, found);
     });
   }
   nb::dict result = numbers_of(found);
@@ -74,6 +86,38 @@ nb::dict partition_round(const PyProblem& problem, const PartitionOptions& optio
   result["after"] = to_numpy(std::move(improved));
   result["u"] = to_numpy(std::move(own));
   result["change"] = to_numpy(std::move(change));
+  return result;
+}
+
+nb::dict partition_ascent(const PyProblem& problem, const PartitionOptions& options, Vec<double> w, Vec<double> best,
+                          Vec<double> u, Vec<double> before, Vec<double> after, int step, Vec<double> offsets,
+                          Mat<double> candidates, Vec<double> sums, Vec<double> answered, Vec<double> along) {
+  check_dim(problem, u.size());
+  const auto width = size_t(problem.width());
+  if (offsets.size() != 0 && offsets.size() != width) throw std::invalid_argument("one offset for each score");
+  if (along.size() != 0 && along.size() != size_t(problem.rows.size()))
+    throw std::invalid_argument("one product for each row");
+  if (!(options.sigma > 0)) throw std::invalid_argument("sigma must be positive");
+  return round_with(
+      problem, {w, best, before, after, step, candidates, sums, answered, options.sides},
+      [&](const auto& proven, auto improved, auto change, PartitionSums& found) {
+        PartitionAscent(proven, options, span_of(offsets), span_of(along)).ascend(improved, span_of(u), change, found);
+      });
+}
+
+nb::dict partition_newton(const PyProblem& problem, Vec<double> w, Vec<double> best, Vec<double> base,
+                          Vec<double> before, Vec<double> after, int step, Mat<double> candidates, Vec<double> sums,
+                          Vec<double> answered, std::array<double, 2> sides, Vec<double> way, double curvature) {
+  check_dim(problem, base.size());
+  if (!(curvature >= 0)) throw std::invalid_argument("curvature must not be negative");
+  NewtonSums more;
+  nb::dict result =
+      round_with(problem, {w, best, before, after, step, candidates, sums, answered, sides},
+                 [&](const auto& proven, auto improved, auto change, PartitionSums&) {
+                   PartitionNewton(proven, curvature).respond(span_of(base), span_of(way), improved, change, more);
+                 });
+  result["values"] = to_numpy(std::move(more.values));
+  result["matrix"] = to_numpy(std::move(more.matrix), {w.size(), w.size()});
   return result;
 }
 
@@ -118,10 +162,13 @@ void bind_partition(nb::module_& m) {
       .def_rw("good_enough", &PartitionOptions::good_enough)
       .def_rw("bias_feature", &PartitionOptions::bias_feature)
       .def_rw("sides", &PartitionOptions::sides);
-  m.def("partition_round", &partition_round, "problem"_a, "options"_a, nb::kw_only(), "w"_a.noconvert(),
+  m.def("partition_ascent", &partition_ascent, "problem"_a, "options"_a, nb::kw_only(), "w"_a.noconvert(),
         "best"_a.noconvert(), "u"_a.noconvert(), "before"_a.noconvert(), "after"_a.noconvert(), "step"_a,
         "offsets"_a.noconvert(), "candidates"_a.noconvert(), "sums"_a.noconvert(), "answered"_a.noconvert(),
         "along"_a.noconvert());
+  m.def("partition_newton", &partition_newton, "problem"_a, nb::kw_only(), "w"_a.noconvert(), "best"_a.noconvert(),
+        "base"_a.noconvert(), "before"_a.noconvert(), "after"_a.noconvert(), "step"_a, "candidates"_a.noconvert(),
+        "sums"_a.noconvert(), "answered"_a.noconvert(), "sides"_a, "way"_a.noconvert(), "curvature"_a);
   m.def("rounding_of_partitions", &rounding_of_partitions, nb::kw_only(), "errors"_a, "largest"_a, "rows"_a,
         "weights"_a, "total"_a, "lam"_a, "square"_a, "dual_square"_a, "losses"_a, "b"_a, "bounded_slope"_a, "costly"_a,
         "free_bias"_a, "width"_a, "largest_cost"_a);

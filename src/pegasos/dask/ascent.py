@@ -16,6 +16,7 @@ from .. import _core
 from ..losses.spec import LossSpec
 from ..solvers.base import Fit, Run
 from ..solvers.history import History
+from .newton import MOST_WEIGHTS, NewtonSteps
 from .work import CONJUGATES, ROWS, VISITS, Message, Orders, Statement
 
 Floats = NDArray[np.float64]
@@ -30,6 +31,8 @@ _GOOD_ENOUGH, _BETTER = 0.1, 0.01  # the part of the gap, as a partition sees it
 _ROUND = 2e7  # operations, some 20 ms: what a round costs besides. Small partitions make more epochs, up to
 _MOST_EPOCHS = 30
 _PATIENCE = 8  # rounds in a row that change nothing
+_MORE_PATIENCE = 40  # Newton steps that do not lower the gap: several are taken around a centre
+_BEFORE_NEWTON = 4  # rounds of ascent, which are good at finding the rows that matter
 _NONE = np.empty(0)
 _WAY = (0.0, 1 / 16, 1 / 8, 1 / 4, 1 / 2, 1.0)  # parts of the way to new weights that are tried
 
@@ -73,6 +76,8 @@ class Ascent:
             self._centres = start[-statement.width :].copy()
         self.proven = self.w  # the best weights so far: the last line of history is about them
         self._idle = 0
+        self._newton: NewtonSteps | None = None
+        self._smallest = np.inf  # gap
         self.is_over = False
 
     def orders(self) -> Orders:
@@ -97,6 +102,7 @@ class Ascent:
             sums=sums,
             answered=answered,
             positive=self._positive,
+            newton=None if self._newton is None else self._newton.orders(),
         )
 
     def take(self, found: Message) -> None:
@@ -104,15 +110,24 @@ class Ascent:
         self.rounds += 1
         self._certify(found)
         self.visits += int(found.counts[VISITS])
+        if self._newton is not None:
+            self._take_step(self._newton, found)
+            return
         if self._sums_up:
             self._start_from(found)
         else:
             self._advance(found)
         self.w = self._weights()
+        if (self.rounds >= _BEFORE_NEWTON or not self._from_zero) and self._set.statement.n_weights <= MOST_WEIGHTS:
+            self._newton = NewtonSteps(
+                self._set.statement, bool(np.isfinite(self._set.loss.smoothness)), self.proven, self._gap
+            )
+            self.w = self._newton.w
 
     def is_done(self) -> bool:
         """Whether there is nothing left to do, or nothing that another round would change."""
-        return self.history.converged or self.visits >= self._run.max_epochs * self._set.m or self._idle >= _PATIENCE
+        patience = _PATIENCE if self._newton is None else _MORE_PATIENCE
+        return self.history.converged or self.visits >= self._run.max_epochs * self._set.m or self._idle >= patience
 
     def fit(self, error: BaseException | None) -> Fit:
         """What it has come to; error: what has interrupted it."""
@@ -191,6 +206,21 @@ class Ascent:
         self._idle = self._idle + 1 if self.step == 0 else 0
         if s.free_bias:
             self._centres = self._biases()
+
+    @property
+    def _gap(self) -> float:
+        assert self.history.last is not None
+        return float(self.history.last[2] - self.history.last[3])
+
+    def _take_step(self, newton: NewtonSteps, found: Message) -> None:
+        """A Newton step: the next weights to look at, and maybe a new centre."""
+        gap = self._gap
+        self._idle = 0 if gap < self._smallest else self._idle + 1
+        self._smallest = min(gap, self._smallest)
+        self.visits += int(found.counts[ROWS])
+        self.step = 4 if newton.take(found, gap) else 0
+        self._balance = found.balance[self.step]
+        self.w = newton.w
 
     def _dual(self, found: Message, part: float) -> float:
         """lam/2 ||w(a)||^2 with so much of the change, and what the pull of a free bias adds."""

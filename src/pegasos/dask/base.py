@@ -21,7 +21,7 @@ from ..solvers.base import Fit, Run
 from .ascent import Ascent, Setting, epochs_of
 from .cluster import Cluster, client_of
 from .fitting import Course, Loaded, statement_of, with_direction
-from .inputs import Source, source_of
+from .inputs import source_of
 from .scoring import apply_lazily
 
 Floats = NDArray[np.float64]
@@ -47,6 +47,14 @@ class DaskModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
     def client_(self) -> Client:
         """The client that `fit` uses: that of the parameter, or the one that was made last."""
         return client_of(self.client)
+
+    def _cluster(self, run: Run) -> Any:
+        """Where the tasks of a fit run."""
+        return Cluster(self.client_, run)
+
+    def _place(self) -> str:
+        """Dual variables are there, or nowhere."""
+        return str(self.client_.id)
 
     def to_local(self) -> Any:
         """The ordinary estimator, fitted, with no tie to the cluster.
@@ -132,11 +140,11 @@ class DaskModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
             self.__dict__.pop(name, None)
         if self.warm_start and course.error is None and all(last is not None for last in course.outcomes):
             self._duals = course.duals()
-            self._duals_fit = (self.client_.id, [each.n_rows for each in loaded.facts], setting.statement.width)
+            self._duals_fit = (self._place(), [each.n_rows for each in loaded.facts], setting.statement.width)
 
     def _starts(self, loaded: Loaded, setting: Setting, n_jobs: int) -> tuple[list[Any], list[Floats]] | None:
         """Dual variables of the last fit and its weights, where these partitions had them."""
-        fits = (self.client_.id, [each.n_rows for each in loaded.facts], setting.statement.width)
+        fits = (self._place(), [each.n_rows for each in loaded.facts], setting.statement.width)
         if not self.warm_start or getattr(self, "_duals_fit", None) != fits:
             return None
         models = np.column_stack([np.atleast_2d(self.coef_), np.ravel(self.intercept_)])
@@ -171,13 +179,14 @@ class DaskModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
 
     def _partial(self, X: Any, y: Any, sample_weight: Any, **known: Any) -> Self:
         """One pass over the partitions in their order: each step follows another, so they cannot go side by side."""
-        cluster = Cluster(self.client_, self._begin())
+        cluster = self._cluster(self._begin())
         source = source_of(X, y, sample_weight)
-        fresh = self._local(**self._local_params())
-        model = cluster.keep(self.to_local() if hasattr(self, "coef_") else fresh, what="model")
-        columns = [cluster.computed(chunks) for chunks in (source.X, source.y)]
-        weights = [None] * len(source.X) if source.sample_weight is None else cluster.computed(source.sample_weight)
-        for number, chunks in enumerate(zip(*columns, weights, strict=True)):
+        model = self.to_local() if hasattr(self, "coef_") else self._local(**self._local_params())
+        if self.random_state is None:
+            model.random_state = 0  # a pass that is lost and taken again must come to the same
+        model = cluster.keep(model, what="model")
+        given = (source.X, source.y, source.sample_weight or [None] * len(source.X))
+        for number, chunks in enumerate(zip(*map(cluster.computed, given), strict=True)):
             model = cluster.submit(_one_pass, number, model, *chunks, known, what="pass")
         found = cluster.values([model])[0]
         self.__dict__.update({name: value for name, value in vars(found).items() if self._is_fitted_part(name)})
@@ -200,9 +209,9 @@ def clone_fitted(model: Any) -> Any:
     return deepcopy(model)
 
 
-def columns_of(source: Source, loaded: Loaded) -> dict[str, Any]:
+def columns_of(loaded: Loaded) -> dict[str, Any]:
     """What is known of the features."""
-    names = {} if source.names is None else {"feature_names_in_": source.names}
+    names = {} if loaded.names is None else {"feature_names_in_": loaded.names}
     return {"n_features_in_": loaded.n_features, **names}
 
 

@@ -22,7 +22,6 @@ from ..problem.weights import row_weights
 from ..progress import Told, all_or_nothing
 from ..rules import OneOf
 from .base import SHARED_RULES, DaskModel, columns_of
-from .cluster import Cluster
 from .fitting import found_classes, load_classes, read
 from .inputs import source_of
 from .scoring import accuracy
@@ -127,7 +126,7 @@ class DaskPegasosClassifier(ClassifierMixin, DaskModel):  # type: ignore[misc]  
         self.client = client
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Train on all partitions of X and y.
 
         Parameters
@@ -145,10 +144,13 @@ class DaskPegasosClassifier(ClassifierMixin, DaskModel):  # type: ignore[misc]  
         """
         run = self._begin()
         source = source_of(X, y, sample_weight)
-        cluster = Cluster(self.client_, run)
+        cluster = self._cluster(run)
         parts = read(cluster, source)
         each = found_classes(cluster, parts)
-        classes = encode(np.concatenate([np.asarray(labels) for labels, _ in each if len(labels)]))[0]
+        labels = [found for found, _ in each if len(found)]
+        if not labels:
+            raise ValueError("no row is left to train on: every partition is empty.")
+        classes = encode(np.concatenate(labels))[0]
         check_classes(classes, np.empty(0, np.int32), None)
         masses = _masses(classes, each)
         by_class = self._by_class(classes, masses)
@@ -172,7 +174,7 @@ class DaskPegasosClassifier(ClassifierMixin, DaskModel):  # type: ignore[misc]  
                 "warm_start=False to start anew."
             )
         teller = self._teller()
-        facts = {"classes_": classes, "_loss_of_fit": self.loss, **columns_of(source, loaded)}
+        facts = {"classes_": classes, "_loss_of_fit": self.loss, **columns_of(loaded)}
         shape = _Shape(loss.joint, loss.width, loaded.n_features)
         told = Told(X, y, sample_weight, lambda weights: shape.attributes(weights) | facts)
         yardstick = {"at_zero": summary.at_zero, "zero_value": summary.zero_value, "masses": masses}
@@ -242,14 +244,14 @@ class DaskPegasosClassifier(ClassifierMixin, DaskModel):  # type: ignore[misc]  
         """
         return self._lazily("predict_proba", X, np.float64, len(self.to_local().classes_))
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Accuracy over all rows, computed at once.
 
         Returns
         -------
         accuracy : float
         """
-        return accuracy(self.to_local(), X, y, sample_weight)
+        return accuracy(self._cluster(self._begin()), self.to_local(), X, y, sample_weight)
 
 
 class _Shape:
@@ -266,5 +268,6 @@ class _Shape:
 def _masses(classes: NDArray[Any], each: list[tuple[NDArray[Any], NDArray[np.float64]]]) -> NDArray[np.float64]:
     masses = np.zeros(len(classes))
     for labels, weights in each:
-        masses[np.searchsorted(classes, labels)] += weights
+        if len(labels):
+            masses[np.searchsorted(classes, labels)] += weights
     return masses

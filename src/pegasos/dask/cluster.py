@@ -6,8 +6,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Sequence
+from threading import Event
 from typing import Any
 from uuid import uuid4
+from weakref import WeakSet
 
 import dask
 from dask.utils import parse_timedelta
@@ -22,6 +24,7 @@ _LOOK = 0.1  # seconds between two looks at the clock, at Ctrl-C and at the clus
 _ASK = 2.0  # seconds between two questions to the scheduler
 _NO_WORKERS = "pegasos.dask.no-workers-timeout"
 _NO_SCHEDULER = "pegasos.dask.no-scheduler-timeout"
+_LARGE = "distributed.admin.large-graph-warning-threshold"
 
 
 class OutOfTime(Exception):
@@ -51,6 +54,8 @@ class Cluster:
         self.client, self._run = client, run
         self._token = uuid4().hex[:12]
         self._count = 0
+        self._futures: WeakSet[Future] = WeakSet()
+        self.hurries = False  # whether max_time ends it: what has begun to be read must be read to its end
         self._idle_since: float | None = None
         self._lost_since: float | None = None
         self._next_look = time.monotonic() + _ASK
@@ -59,17 +64,22 @@ class Cluster:
         """A task, with a name of its own: functions are pure, but what they take is too large to be hashed."""
         self._count += 1
         key = f"pegasos-{what}-{self._token}-{self._count}"
-        return self.client.submit(function, *args, key=key, pure=False)
+        with dask.config.set({_LARGE: "1 TiB"}):  # what is large here are weights, which is no mistake of the user's
+            future = self.client.submit(function, *args, key=key, pure=False)
+        self._futures.add(future)
+        return future
 
     def keep(self, value: Any, what: str) -> Future:
         """A value as a task, which goes to the workers that ask for it, and survives all of them."""
         return self.submit(value_as_is, value, what=what)
 
     def computed(self, chunks: Sequence[Any]) -> list[Future]:
-        """Chunks as futures."""
-        later = [chunk for chunk in chunks if not isinstance(chunk, Future)]
-        found = iter(self.client.compute(later) if later else [])
-        return [chunk if isinstance(chunk, Future) else next(found) for chunk in chunks]
+        """Chunks as futures; where there is none, None."""
+        later = [chunk for chunk in chunks if not (chunk is None or isinstance(chunk, Future))]
+        futures = self.client.compute(later) if later else []
+        self._futures.update(futures)
+        found = iter(futures)
+        return [chunk if chunk is None or isinstance(chunk, Future) else next(found) for chunk in chunks]
 
     def merge(self, parts: list[Future], function: Callable[[list[Any]], Any]) -> Any:
         """What is in the parts, added up in their order by tasks that take some of them each."""
@@ -80,38 +90,68 @@ class Cluster:
                 return self.values(parts)[0]
 
     def values(self, futures: list[Future]) -> list[Any]:
-        """What tasks return. Errors of tasks are raised as they are; those of the cluster say what to do."""
+        """What tasks return."""
         self.wait(futures)
+        return self._gathered(futures)
+
+    def _gathered(self, futures: list[Future]) -> list[Any]:
+        """Errors of tasks are raised as they are; those of the cluster say what to do."""
+        for future in futures:
+            error = future.exception() if future.status == "error" else None
+            if isinstance(error, KilledWorker):
+                raise RuntimeError(
+                    f"a task ended every worker that it was given to, the last of which was {error.last_worker}: most "
+                    "likely they ran out of memory. Cut the rows into smaller partitions, or give the workers more "
+                    "memory."
+                ) from error
+            if error is not None:
+                raise error
         try:
             found: list[Any] = self.client.gather(futures)
         except (FutureCancelledError, OSError, TimeoutError) as error:
             raise self._lost() from error
-        except KilledWorker as error:
-            raise RuntimeError(
-                f"a task ended every worker that it was given to, the last of which was {error.last_worker}: most "
-                "likely they ran out of memory. Cut the rows into smaller partitions, or give the workers more memory."
-            ) from error
         return found
 
     def wait(self, futures: Iterable[Future]) -> None:
-        """Until all are there, or one has failed; looks at the clock and the cluster meanwhile."""
-        waiting = list(futures)
+        """Until all are there. If one fails, or the fit ends meanwhile, nobody waits for any other, and the error is
+        raised.
+        """
+        try:
+            self._wait(list(futures))
+        except BaseException:
+            self._cancel()
+            raise
+
+    def _wait(self, waiting: list[Future]) -> None:
         while True:
+            failed = [future for future in waiting if future.status in ("error", "cancelled", "lost")]
+            if failed:
+                self._gathered(failed[:1])
             waiting = [future for future in waiting if future.status == "pending"]
             if not waiting:
                 return
-            self._look()
-            _pause(waiting[0])
+            self._wait_for(waiting[0], waiting)
 
-    def cancel(self, futures: Iterable[Future]) -> None:
-        """Nobody waits for them any more."""
+    def _wait_for(self, future: Future, others: list[Future]) -> None:
+        """Until it is done or one of the others has failed. (distributed.wait asks the default client, not ours.)"""
+        done = Event()
+        future.add_done_callback(lambda _: done.set())
+        while future.status == "pending" and not any(each.status == "error" for each in others):
+            self._look()
+            if done.wait(_LOOK):
+                return
+
+    def _cancel(self) -> None:
+        unfinished = [future for future in self._futures if future.status == "pending"]
+        if self.client.status != "running" or not unfinished:
+            return
         try:
-            self.client.cancel([future for future in futures if not future.done()], force=True)
+            self.client.cancel(unfinished, force=True)
         except (OSError, TimeoutError, RuntimeError, FutureCancelledError):
             return  # there is nobody left to tell
 
     def _look(self) -> None:
-        if self._run.is_over():
+        if self.hurries and self._run.is_over():
             raise OutOfTime
         if self.client.status != "running":
             self._lost_since = self._lost_since or time.monotonic()
@@ -124,14 +164,16 @@ class Cluster:
         self._idle_since = self._idle_since or time.monotonic()
         if _longer(self._idle_since, _NO_WORKERS, "120 s"):
             raise RuntimeError(
-                f"the cluster has had no workers for {dask.config.get(_NO_WORKERS, '120 s')}, and the fit cannot go "
-                f"on. Start some, and fit again; the configuration {_NO_WORKERS} says how long to wait."
+                f"the cluster has had no workers for {dask.config.get(_NO_WORKERS, '120 s')}, or none that have memory "
+                "left, and the fit cannot go on. Start some, or give them more memory, and fit again; the "
+                f"configuration {_NO_WORKERS} says how long to wait."
             )
 
     def _has_workers(self) -> bool:
-        """Asks the scheduler, now and then."""
+        """Asks the scheduler, now and then. A worker that has paused, its memory being full, is none."""
         try:
-            found = bool(self.client.scheduler_info()["workers"])
+            workers = self.client.scheduler_info(n_workers=-1)["workers"].values()
+            found = any(worker.get("status", "running") == "running" for worker in workers)
         except (OSError, TimeoutError):
             return True  # the next look finds that the scheduler is gone
         self._next_look = time.monotonic() + _ASK
@@ -149,13 +191,3 @@ class Cluster:
 
 def _longer(since: float, name: str, default: str) -> bool:
     return time.monotonic() - since > float(parse_timedelta(dask.config.get(name, default)))
-
-
-def _pause(future: Future) -> None:
-    """A little while, or until the task is done."""
-    from distributed import wait
-
-    try:
-        wait([future], timeout=_LOOK)
-    except (TimeoutError, FutureCancelledError):
-        return

@@ -46,6 +46,10 @@ class Loaded:
         return self.facts[0].n_features
 
     @property
+    def names(self) -> NDArray[Any] | None:
+        return self.facts[0].names
+
+    @property
     def m(self) -> int:
         return sum(each.n_rows for each in self.facts)
 
@@ -60,20 +64,32 @@ class Loaded:
                 raise ValueError(
                     f"partition {number} has {each.n_features} columns, partition 0 has {self.n_features}."
                 )
+            if not _alike(each.names, self.names):
+                raise ValueError(
+                    f"partition {number} has other column names than partition 0, or in another order: "
+                    f"{_some(each.names)} and {_some(self.names)}."
+                )
         if not sum(each.n_rows for each in self.facts):
             raise ValueError("no row is left to train on: every partition is empty, or all weights are zero.")
+
+
+def _alike(names: NDArray[Any] | None, others: NDArray[Any] | None) -> bool:
+    return np.array_equal(names, others) if names is not None and others is not None else names is others
+
+
+def _some(names: NDArray[Any] | None) -> str:
+    return "no names" if names is None else ", ".join(map(repr, names[:5].tolist()))
 
 
 def read(cluster: Cluster, source: Source) -> list[Future]:
     """The partitions, checked, where Dask wants them."""
     X, y = cluster.computed(source.X), cluster.computed(source.y)
-    s = [None] * len(X) if source.sample_weight is None else cluster.computed(source.sample_weight)
+    s = cluster.computed(source.sample_weight or [None] * len(X))
     parts = [
-        cluster.submit(read_part, number, *chunks, source.names, what="read")
+        cluster.submit(read_part, number, *chunks, what="read")
         for number, chunks in enumerate(zip(X, y, s, strict=True))
     ]
     cluster.wait(parts)
-    cluster.values([part for part in parts if part.status == "error"][:1])
     return parts
 
 
@@ -181,6 +197,7 @@ class Course:
         try:
             while self.open and self.rounds < self.max_rounds:
                 self._round()
+                self.cluster.hurries = True  # from now on there is a model with a certificate to end with
         except OutOfTime:
             return
         except KeyboardInterrupt as error:
@@ -198,12 +215,8 @@ class Course:
             self.cluster.submit(take_round, part, last, orders, statement, what="round")
             for part, last in zip(self.loaded.parts, self.outcomes, strict=True)
         ]
-        try:
-            messages = [self.cluster.submit(told, task, what="message") for task in tasks]
-            sums = self.cluster.merge(messages, merged)
-        except BaseException:
-            self.cluster.cancel([orders, *tasks, *messages])
-            raise
+        messages = [self.cluster.submit(told, task, what="message") for task in tasks]
+        sums = self.cluster.merge(messages, merged)
         self.outcomes = list(tasks)
         self.rounds += 1
         for i in which:
@@ -221,7 +234,7 @@ class Course:
 
     def duals(self) -> list[Future | None]:
         """The dual variables that the fit ends with, as futures for a warm start."""
-        steps = dict.fromkeys(range(len(self.jobs)), 0)
+        steps = {i: job.step for i, job in enumerate(self.jobs)}
         return [last and self.cluster.submit(chosen_duals, last, steps, what="duals") for last in self.outcomes]
 
     def _shorten_the_way_back(self) -> None:

@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 from dask.base import is_dask_collection
-from dask.delayed import Delayed
+from dask.delayed import Delayed, delayed
 from distributed import Future
-from numpy.typing import NDArray
+
+from ..problem.data import is_source
 
 
 @dataclass(frozen=True)
@@ -18,17 +19,16 @@ class Source:
     """Chunks of rows, each a Delayed or a Future, and those of labels and weights that belong to them."""
 
     X: list[Any]
-    y: list[Any]
+    y: list[Any]  # None for files that have their labels themselves
     sample_weight: list[Any] | None
-    names: NDArray[Any] | None  # of the columns, where X has string names
 
 
 def source_of(X: Any, y: Any, sample_weight: Any) -> Source:
     """The partitions of X, and y and sample_weight cut as X is."""
     rows = chunks_of(X)
-    labels = _like(rows, X, y, "y")
+    labels = [None] * len(rows) if y is None else _like(rows, X, y, "y")
     weights = None if sample_weight is None else _like(rows, X, sample_weight, "sample_weight")
-    return Source(rows, labels, weights, names_of(X))
+    return Source(rows, labels, weights)
 
 
 def chunks_of(X: Any) -> list[Any]:
@@ -40,12 +40,6 @@ def chunks_of(X: Any) -> list[Any]:
             X = X.rechunk({1: -1})
         return list(X.to_delayed().ravel())
     return _partitions("X", X)
-
-
-def names_of(X: Any) -> NDArray[Any] | None:
-    """Column names of a frame, if all of them are strings."""
-    columns = list(getattr(X, "columns", []))
-    return np.array(columns, dtype=object) if columns and all(isinstance(name, str) for name in columns) else None
 
 
 def row_counts(X: Any) -> list[float]:
@@ -82,12 +76,18 @@ def _like(rows: list[Any], X: Any, given: Any, name: str) -> list[Any]:
 def _partitions(name: str, given: Any) -> list[Any]:
     if is_dask_collection(given) and hasattr(given, "npartitions") and hasattr(given, "to_delayed"):
         return list(np.ravel(given.to_delayed()))
-    if isinstance(given, (Delayed, Future)):
-        return [given]
-    if isinstance(given, Sequence) and given and all(isinstance(part, (Delayed, Future)) for part in given):
-        return list(given)
+    if isinstance(given, (Delayed, Future)) or is_source(given):
+        given = [given]
+    if isinstance(given, Sequence) and given and all(isinstance(p, (Delayed, Future)) or is_source(p) for p in given):
+        return [delayed(_the_source, pure=True)(part) if is_source(part) else part for part in given]
     raise TypeError(
-        f"{name} must be a dask array, a dask dataframe, or a list of Delayed objects or Futures, one a partition; got "
+        f"{name} must be a dask array, a dask dataframe, or a list of Delayed objects, Futures or files of "
+        "pegasos.open_data, one a partition; got "
         f"{type(given).__name__}. What one machine holds is trained faster by pegasos.PegasosClassifier and "
         "PegasosRegressor; dask.array.from_array cuts an array into chunks."
     )
+
+
+def _the_source(source: Any) -> Any:
+    """Rows in a file travel as its path: every worker opens it."""
+    return source

@@ -8,19 +8,20 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from dask.sizeof import sizeof
 from numpy.typing import NDArray
 from sklearn.utils import check_array
 
 from .. import _core
+from ..problem.data import is_source, own_labels
 from ..problem.entries import refuse_dates, refuse_masked, refuse_objects
 from ..problem.labels import encode, refuse_missing
 from ..problem.rows import make_rows, sound
 
 Floats = NDArray[np.float64]
 
-_HEAVIEST = (
-    1e100  # weights beyond overflow in sums; a fit on one machine can scale them, partitions do not see each other
-)
+# Weights beyond overflow in sums. A fit on one machine can scale them; partitions do not see each other.
+_HEAVIEST = 1e100
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,7 @@ class Part:
     """Rows, labels and weights of a partition."""
 
     number: int
-    X: Any  # float32 or float64, in C order or CSR
+    X: Any  # float32 or float64, in C order or CSR, or what open_data returns: rows in a file
     y: NDArray[Any]  # labels as they came; then int32 codes, or the float64 numbers of a regression
     s: Floats | None  # weights of the rows, None for all ones
     names: NDArray[Any] | None = None  # of the columns
@@ -42,9 +43,21 @@ class Part:
         """Checked once a worker: tasks on the same worker share the object, and it does not travel."""
         rows: _core.Rows | None = self.__dict__.get("_rows")
         if rows is None:
-            rows = make_rows(self.X, training=True, names=self.names)
+            stored = is_source(self.X)
+            rows = self.X.native() if stored else make_rows(self.X, training=True, names=self.names)
             self.__dict__["_rows"] = rows
         return rows
+
+    def changed(self, **changes: Any) -> Part:
+        """The same rows, which are not checked again, with something else about them."""
+        part = replace(self, **changes)
+        if "_rows" in self.__dict__:
+            part.__dict__["_rows"] = self.__dict__["_rows"]
+        return part
+
+    def __sizeof__(self) -> int:
+        """For Dask, which would take a partition for next to nothing, and send it about."""
+        return sum(int(sizeof(each)) for each in (self.X, self.y, self.s, self.along))
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name != "_rows"}
@@ -65,6 +78,7 @@ class Facts:
     masses: Floats  # of each class: sum_i s_i
     low: float  # of the numbers of a regression
     high: float
+    names: NDArray[Any] | None  # of the columns
 
 
 @contextmanager
@@ -76,18 +90,30 @@ def named(number: int) -> Iterator[None]:
         raise ValueError(f"partition {number}: {error} (Rows are counted within the partition.)") from None
 
 
-def read_part(number: int, X: Any, y: Any, sample_weight: Any, names: NDArray[Any] | None) -> Part:
+def read_part(number: int, X: Any, y: Any, sample_weight: Any) -> Part:
     """A partition as its chunks come, checked."""
     with named(number):
-        rows = _rows(X)
-        labels = _one_column(y)
+        rows = X if is_source(X) else _rows(X)
+        labels = own_labels(X, y)
+        if labels is None:
+            raise ValueError(
+                "y is missing: pass the labels of the rows, or files that have them, of pegasos.open_data."
+            )
+        labels = _one_column(labels)
         s = None if sample_weight is None else _weights(sample_weight, rows.shape[0])
         if len(labels) != rows.shape[0]:
             raise ValueError(f"X has {rows.shape[0]} rows, y has {len(labels)}.")
-        part = Part(number, rows, labels, s, names)
+        part = Part(number, rows, labels, s, names_of(X))
         if part.n_rows:
             part.native()
         return part
+
+
+def names_of(X: Any) -> NDArray[Any] | None:
+    """Column names of a frame or a file, if all of them are strings."""
+    given = getattr(X, "names", None) if is_source(X) else getattr(X, "columns", None)
+    columns = [] if given is None else list(given)
+    return np.array(columns, dtype=object) if columns and all(isinstance(name, str) for name in columns) else None
 
 
 def _rows(X: Any) -> Any:
@@ -133,6 +159,8 @@ def _weights(given: Any, n_rows: int) -> Floats:
 
 def classes_of(part: Part) -> tuple[NDArray[Any], Floats]:
     """The classes of a partition, and what the rows of each weigh."""
+    if not part.n_rows:
+        return part.y, np.empty(0)
     with named(part.number):
         classes, codes = encode(part.y)
         return classes, np.bincount(codes, weights=part.s, minlength=len(classes)).astype(np.float64)
@@ -140,13 +168,15 @@ def classes_of(part: Part) -> tuple[NDArray[Any], Floats]:
 
 def coded(part: Part, classes: NDArray[Any], by_class: Mapping[int, float] | None) -> Part:
     """The partition with codes in place of labels; by_class: weights that the rows' own are multiplied with."""
+    if not part.n_rows:
+        return part.changed(y=np.empty(0, np.int32))
     found, codes = encode(part.y)
     _core.relabel(codes, np.searchsorted(classes, found).astype(np.int32))
     s = part.s
     if by_class is not None:
         each = np.array([by_class[c] for c in range(len(classes))])[codes]
         s = each if s is None else s * each
-    return replace(part, y=codes, s=s)
+    return part.changed(y=codes, s=s)
 
 
 def numbered(part: Part) -> Part:
@@ -159,7 +189,7 @@ def numbered(part: Part) -> Part:
         bad = np.flatnonzero(~np.isfinite(numbers))
         if bad.size:
             raise ValueError(f"y is {numbers[bad[0]]} in row {bad[0]}.")
-        return replace(part, y=numbers)
+        return part.changed(y=numbers)
 
 
 def facts_of(part: Part, n_classes: int) -> Facts:
@@ -177,10 +207,11 @@ def facts_of(part: Part, n_classes: int) -> Facts:
             heaviest=float(here.max(initial=0.0)),
             norm2=float(part.native().mean_norm2()) * len(here) if len(here) else 0.0,
             largest_norm2=float(part.native().largest_norm2()) if len(here) else 0.0,
-            nonzeros=int(getattr(part.X, "nnz", np.size(part.X))),
+            nonzeros=int(part.X.nnz if hasattr(part.X, "nnz") else part.X.size),
             masses=masses,
             low=float(numbers.min(initial=np.inf)),
             high=float(numbers.max(initial=-np.inf)),
+            names=part.names,
         )
 
 
@@ -196,8 +227,8 @@ def sum_of_rows(part: Part, bias: float) -> Floats:
 def directed(part: Part, direction: Floats, bias: float) -> Part:
     """The partition with the products of its rows with a direction."""
     if not part.n_rows:
-        return replace(part, along=np.empty(0))
-    return replace(part, along=_core.batch_scores(part.native(), bias, np.arange(part.n_rows), direction))
+        return part.changed(along=np.empty(0))
+    return part.changed(along=_core.batch_scores(part.native(), bias, np.arange(part.n_rows), direction))
 
 
 def losses_of_constants(part: Part, value: Any, constants: Floats) -> Floats:

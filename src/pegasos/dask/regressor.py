@@ -17,7 +17,6 @@ from ..losses.spec import LossSpec
 from ..progress import Told, all_or_nothing
 from ..rules import Number, OneOf
 from .base import SHARED_RULES, DaskModel, columns_of
-from .cluster import Cluster
 from .fitting import best_constant, load_numbers, read, zero_value
 from .inputs import source_of
 from .scoring import r_squared
@@ -95,7 +94,7 @@ class DaskPegasosRegressor(RegressorMixin, DaskModel):  # type: ignore[misc]  # 
         self.client = client
 
     @all_or_nothing
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Train on all partitions of X and the numbers y.
 
         Parameters
@@ -113,7 +112,7 @@ class DaskPegasosRegressor(RegressorMixin, DaskModel):  # type: ignore[misc]  # 
         """
         run = self._begin()
         source = source_of(X, y, sample_weight)
-        cluster = Cluster(self.client_, run)
+        cluster = self._cluster(run)
         loaded = load_numbers(cluster, read(cluster, source))
         loss = losses.bound_loss(self.loss, epsilon=float(self.epsilon))
         zero = zero_value(cluster, loaded, loss)
@@ -127,7 +126,7 @@ class DaskPegasosRegressor(RegressorMixin, DaskModel):  # type: ignore[misc]  # 
             "first_bias": constant,
             "spread": max(mean_loss, float(self.epsilon)) or 1.0,
         }
-        facts = columns_of(source, loaded)
+        facts = columns_of(loaded)
         teller = self._teller()
         told = Told(X, y, sample_weight, lambda weights: _attributes(weights) | facts)
         fits = self._solve(cluster, loaded, loss, yardstick, [""], told, run)
@@ -159,14 +158,14 @@ class DaskPegasosRegressor(RegressorMixin, DaskModel):  # type: ignore[misc]  # 
         """
         return self._lazily("predict", X, np.float64)
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """R^2 over all rows, computed at once.
 
         Returns
         -------
         r_squared : float
         """
-        return r_squared(self.to_local(), X, y, sample_weight)
+        return r_squared(self._cluster(self._begin()), self.to_local(), X, y, sample_weight)
 
 
 @dataclass(frozen=True)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import dask
 import dask.array as da
 import numpy as np
-from dask.delayed import Delayed, delayed
+from dask.delayed import delayed
 from numpy.typing import NDArray
 
+from ..problem.data import own_labels
 from .inputs import chunks_of, row_counts, source_of
 from .parts import named
 
@@ -33,28 +33,30 @@ def _answer(model: Any, method: str, number: int, chunk: Any, dtype: Any, column
         return found
 
 
-def _per_partition(model: Any, measure: Any, X: Any, y: Any, sample_weight: Any) -> list[Delayed]:
+def _per_partition(cluster: Any, model: Any, measure: Any, X: Any, y: Any, sample_weight: Any) -> list[Any]:
     source = source_of(X, y, sample_weight)
     shared = delayed(model)
-    weights = [None] * len(source.X) if source.sample_weight is None else source.sample_weight
-    return [
+    weights = source.sample_weight or [None] * len(source.X)
+    tasks = [
         delayed(_measured, pure=True)(shared, measure, number, *chunks)
         for number, chunks in enumerate(zip(source.X, source.y, weights, strict=True))
     ]
+    found: list[Any] = cluster.values(cluster.computed(tasks))
+    return found
 
 
 def _measured(model: Any, measure: Any, number: int, X: Any, y: Any, s: Any) -> Any:
     with named(number):
-        labels = np.ravel(np.asarray(y))
+        labels = np.ravel(np.asarray(own_labels(X, y)))
         if X.shape[0] != len(labels):
             raise ValueError(f"X has {X.shape[0]} rows, y has {len(labels)}.")
         weights = np.ones(len(labels)) if s is None else np.asarray(s, dtype=np.float64)
         return measure(labels, model.predict(X) if len(labels) else labels, weights)
 
 
-def accuracy(model: Any, X: Any, y: Any, sample_weight: Any) -> float:
+def accuracy(cluster: Any, model: Any, X: Any, y: Any, sample_weight: Any) -> float:
     """The part of the weight that is answered rightly."""
-    sums = np.sum(dask.compute(*_per_partition(model, _right, X, y, sample_weight)), axis=0)
+    sums = np.sum(_per_partition(cluster, model, _right, X, y, sample_weight), axis=0)
     return float(sums[0] / sums[1])
 
 
@@ -62,9 +64,9 @@ def _right(y: NDArray[Any], answers: NDArray[Any], s: NDArray[Any]) -> NDArray[A
     return np.array([s @ (y == answers), s.sum()])
 
 
-def r_squared(model: Any, X: Any, y: Any, sample_weight: Any) -> float:
+def r_squared(cluster: Any, model: Any, X: Any, y: Any, sample_weight: Any) -> float:
     """1 - (sum of squared errors) / (sum of squares around the mean)."""
-    each = np.array(dask.compute(*_per_partition(model, _moments, X, y, sample_weight)))
+    each = np.array(_per_partition(cluster, model, _moments, X, y, sample_weight))
     weight, mean, squares, errors = each.T
     middle = float(weight @ mean / weight.sum())
     around = float((squares + weight * (mean - middle) ** 2).sum())

@@ -7,7 +7,7 @@ sums that are added up in the order of the partitions.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,8 @@ Duals = tuple[Floats, Floats]  # before the last round's visits and after them
 
 # Of Message.counts, as the native round names them.
 CONJUGATES, WEIGHT, ROWS, FIRST_GAP, LAST_GAP, VISITS, EPOCHS, ACTIVE, NONZEROS = range(9)
+
+_NONE = np.empty(0)
 
 FAN_IN = 16  # messages that are added up by one task
 
@@ -71,6 +73,15 @@ class Statement:
 
 
 @dataclass(frozen=True)
+class NewtonOrders:
+    """What a Newton step adds to the orders of a round."""
+
+    base: Floats  # from which the last step was taken
+    way: Floats  # parts of it at which it is measured
+    curvature: float
+
+
+@dataclass(frozen=True)
 class Orders:
     """What the coordinator wants of a round, of one of its problems."""
 
@@ -92,6 +103,11 @@ class Orders:
     sums: Floats
     answered: Floats
     positive: int = 1
+    newton: NewtonOrders | None = None
+
+
+def _nothing_of() -> Floats:
+    return _NONE
 
 
 @dataclass(frozen=True)
@@ -105,7 +121,9 @@ class Message:
     errors: Floats
     largest: Floats
     u: Floats
-    change: Floats
+    change: Floats  # what visits have added to u; of a Newton step, u of the dual variables that answer its weights
+    values: Floats = field(default_factory=_nothing_of)  # of a Newton step
+    matrix: Floats = field(default_factory=_nothing_of)
 
     def plus(self, other: Message) -> Message:
         added = {name: getattr(self, name) + getattr(other, name) for name in vars(self) if name != "largest"}
@@ -121,6 +139,12 @@ class Outcome:
 
     duals: dict[int, Duals]
     messages: Messages
+
+    def __sizeof__(self) -> int:
+        """For Dask: of the arrays, which are all there is to it."""
+        told = (array for message in self.messages.values() for array in vars(message).values())
+        kept = (a for pair in self.duals.values() for a in pair)
+        return sum(array.nbytes for array in (*told, *kept))
 
     def quiet(self) -> Outcome:
         """Without what has been told already."""
@@ -139,24 +163,21 @@ def take_round(
             continue
         zeros = np.zeros(part.n_rows * statement.width) if job not in duals else None
         before, after = duals[job] if zeros is None else (zeros, zeros)
-        found = _core.partition_round(
-            statement.native(part, order.positive),
-            _options(order, part),
-            w=order.w,
-            best=order.best,
-            u=order.u,
-            before=before,
-            after=after,
-            step=order.step,
-            offsets=order.offsets,
-            candidates=order.candidates,
-            sums=order.sums,
-            answered=order.answered,
-            along=np.empty(0) if part.along is None else part.along,
-        )
+        found = _moved(statement.native(part, order.positive), part, order, before, after)
         duals[job] = (found.pop("before"), found.pop("after"))
         messages[job] = Message(**found)
     return Outcome(duals, messages)
+
+
+def _moved(problem: _core.Problem, part: Part, order: Orders, before: Floats, after: Floats) -> dict[str, Floats]:
+    shared = {name: getattr(order, name) for name in ("w", "best", "step", "candidates", "sums", "answered")}
+    shared |= {"before": before, "after": after}
+    if order.newton is not None:
+        return _core.partition_newton(problem, **shared, **vars(order.newton), sides=list(order.sides))
+    along = _NONE if part.along is None else part.along
+    return _core.partition_ascent(
+        problem, _options(order, part), **shared, u=order.u, offsets=order.offsets, along=along
+    )
 
 
 def _duals_of(last: Outcome | Mapping[int, Floats] | None) -> dict[int, Duals]:
@@ -196,6 +217,8 @@ def _nothing(order: Orders, statement: Statement) -> Message:
         largest=np.array([0.0, 0.0, -np.inf, 0.0]),
         u=np.zeros(statement.n_weights),
         change=np.zeros(statement.n_weights),
+        values=_NONE if order.newton is None else np.zeros(len(order.newton.way)),
+        matrix=_NONE if order.newton is None else np.zeros((statement.n_weights, statement.n_weights)),
     )
 
 

@@ -1,0 +1,214 @@
+"""Fits on partitions: rounds, row visits, overhead, a killed worker, and thousands of partitions.
+
+    python benchmarks/distributed.py visits      8 partitions of the abstracts, against a local fit, in counted visits
+    python benchmarks/distributed.py scale       8 to 4,096 partitions of generated text, one after the other
+    python benchmarks/distributed.py overhead    two workers, round by round, with a picture; one worker killed
+
+The first two need no cluster: tasks run in this process (pegasos.dask.here), and what is counted depends on rows and
+partitions alone. The last one measures time, on a machine that does nothing else. Results: results/distributed.json.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import signal
+import threading
+import time
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import dask
+import numpy as np
+from inputs import load, missing
+
+from pegasos import PegasosClassifier, datasets
+from pegasos.dask import DaskPegasosClassifier
+from pegasos.dask.here import Here
+
+RESULTS = Path(__file__).parent / "results" / "distributed.json"
+TOL, LAM = 1e-3, 1e-5
+
+
+class HereClassifier(DaskPegasosClassifier):
+    """The same rounds without a cluster."""
+
+    def _cluster(self, run: Any) -> Any:
+        return Here(run)
+
+
+def cut(X: Any, y: Any, n: int) -> tuple[list[Any], list[Any]]:
+    """Rows in n partitions, as delayed objects that hold them."""
+    ends = np.linspace(0, len(y), n + 1).astype(int)
+    pairs = list(pairwise(ends))
+    return [dask.delayed(X[a:b]) for a, b in pairs], [dask.delayed(y[a:b]) for a, b in pairs]
+
+
+def abstracts() -> tuple[Any, Any]:
+    why = missing("arxiv")
+    if why:
+        raise SystemExit(why)
+    data = load("arxiv", quick=False)
+    return data.X, data.y
+
+
+def described(model: Any, m: int) -> dict[str, Any]:
+    """Visits are coordinate steps; a certificate is a pass more, one a round, reported apart."""
+    return {
+        "gap": float(model.gap_),
+        "converged": bool(model.converged_),
+        "rounds": int(model.n_rounds_),
+        "visits": int(model.n_steps_),
+        "epochs": round(float(model.n_iter_), 2),
+        "certificate passes": int(model.n_rounds_),
+        "rows": m,
+    }
+
+
+def visits() -> dict[str, Any]:
+    """The issue of a round: how many, and how many visits of rows, against a local fit to the same certificate."""
+    X, y = abstracts()
+    local = PegasosClassifier(lam=LAM, tol=TOL, n_jobs=1, random_state=0).fit(X, y)
+    found = described(HereClassifier(lam=LAM, tol=TOL, random_state=0).fit(*cut(X, y, 8)), len(y))
+    found["local visits"], found["local gap"] = int(local.n_steps_), float(local.gap_)
+    found["visits of local ones"] = round(found["visits"] / local.n_steps_, 2)
+    return {"8 partitions of the abstracts, lam 1e-5": found}
+
+
+def scale(rows: int, counts: tuple[int, ...]) -> dict[str, Any]:
+    """The same generated text in ever more partitions."""
+    X, y = datasets.make_text(rows, random_state=0)
+    found = {}
+    for n in counts:
+        found[str(n)] = described(HereClassifier(lam=LAM, tol=TOL, random_state=0).fit(*cut(X, y, n)), rows)
+        print(n, found[str(n)], flush=True)
+    return {f"generated text, {rows} rows x {X.shape[1]}, lam 1e-5": found}
+
+
+# On a cluster
+
+
+def overhead(picture: Path) -> dict[str, Any]:
+    """Two workers of a thread each against a local fit with two threads; then the same with one worker killed."""
+    from distributed import Client, LocalCluster, wait
+
+    X, y = abstracts()
+    seconds = -time.perf_counter()
+    PegasosClassifier(lam=LAM, tol=TOL, n_jobs=2, random_state=0).fit(X, y)
+    found: dict[str, Any] = {"local, two threads": round(seconds + time.perf_counter(), 2)}
+    with (
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None, memory_limit=0) as cluster,
+        Client(cluster) as client,
+    ):
+        parts = [client.persist(column) for column in cut(X, y, 8)]
+        wait(parts)
+        DaskPegasosClassifier(lam=LAM, max_rounds=1, tol=0.9).fit(*parts)  # workers import what they need
+        with client.get_task_stream() as stream:
+            model, found["undisturbed"] = timed(parts)
+        found["rounds"] = rounds_of(stream.data)
+        draw(stream.data, found, picture)
+        found["one worker killed"] = killed(client, parts, model)
+    return {"overhead, 8 partitions of the abstracts on 2 workers, seconds": found}
+
+
+def timed(parts: list[Any]) -> tuple[Any, float]:
+    began = time.perf_counter()
+    model = DaskPegasosClassifier(lam=LAM, tol=TOL, random_state=0).fit(*parts)
+    return model, round(time.perf_counter() - began, 2)
+
+
+def killed(client: Any, parts: list[Any], undisturbed: Any) -> dict[str, Any]:
+    """A worker dies in the middle of a fit: its rows are sent again by who made them, its dual variables computed."""
+    half = undisturbed.history_["seconds"][-1] / 2
+    victim = next(iter(client.run(os.getpid).values()))
+    timer = threading.Timer(half, os.kill, (victim, signal.SIGKILL))
+    timer.start()
+    model, seconds = timed(parts)
+    timer.join()
+    return {"seconds": seconds, "same bytes": model.coef_.tobytes() == undisturbed.coef_.tobytes()}
+
+
+def kind_of(task: dict[str, Any]) -> str:
+    """The name of a task says what it does: pegasos-round-..."""
+    what = str(task["key"]).split("-")[1] if str(task["key"]).startswith("pegasos-") else "rows"
+    return {"round": "compute", "sum": "merge", "message": "merge", "orders": "orders"}.get(what, "before the rounds")
+
+
+def spans(data: list[dict[str, Any]]) -> list[tuple[str, str, float, float]]:
+    """(worker, kind, begin, end) of everything that was computed or fetched, in seconds since the first."""
+    found = [
+        (task["worker"], "transfer" if part["action"] == "transfer" else kind_of(task), part["start"], part["stop"])
+        for task in data
+        for part in task["startstops"]
+        if part["action"] in ("compute", "transfer")
+    ]
+    first = min(begin for _, _, begin, _ in found)
+    return [(worker, kind, begin - first, end - first) for worker, kind, begin, end in found]
+
+
+def rounds_of(data: list[dict[str, Any]]) -> list[dict[str, float]]:
+    """Of each round: seconds, of which workers computed, merged and waited, both together."""
+    all_spans = spans(data)
+    starts = sorted(begin for _, kind, begin, _ in all_spans if kind == "orders")
+    ends = [*starts[1:], max(end for _, _, _, end in all_spans)]
+    found = []
+    for start, end in zip(starts, ends, strict=True):
+        busy = {
+            kind: sum(e - b for _, k, b, e in all_spans if k == kind and start <= b < end)
+            for kind in ("compute", "merge", "transfer")
+        }
+        wait = 2 * (end - start) - sum(busy.values())
+        each = {"seconds": end - start, **busy, "wait": wait}
+        found.append({name: round(value, 3) for name, value in each.items()})
+    return found
+
+
+COLOURS = {
+    "compute": "#2a78b8",
+    "merge": "#d95f02",
+    "transfer": "#7a7a7a",
+    "before the rounds": "#a6cee3",
+    "orders": "#e6ab02",
+}
+
+
+def draw(data: list[dict[str, Any]], found: dict[str, Any], path: Path) -> None:
+    """The timeline of both workers: what is white is waiting."""
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(figsize=(10, 2.6), layout="constrained")
+    workers = sorted({worker for worker, *_ in spans(data)})
+    for worker, kind, begin, end in spans(data):
+        axes.barh(workers.index(worker), end - begin, left=begin, height=0.7, color=COLOURS[kind])
+    axes.axvline(found["local, two threads"], color="black", linestyle=":", linewidth=1)
+    axes.text(found["local, two threads"], 1.55, " a local fit, two threads", fontsize=8, va="top")
+    axes.set(yticks=range(len(workers)), yticklabels=[f"worker {i + 1}" for i in range(len(workers))])
+    axes.set(xlabel="seconds; white is waiting", ylim=(-0.6, 1.6))
+    handles = [plt.Rectangle((0, 0), 1, 1, color=colour) for colour in COLOURS.values()]
+    figure.legend(handles, COLOURS, loc="outside upper center", ncols=len(COLOURS), frameon=False, fontsize=8)
+    figure.savefig(path, dpi=110)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=("visits", "scale", "overhead"))
+    parser.add_argument("--rows", type=int, default=200_000, help="of the generated text")
+    parser.add_argument("--partitions", type=int, nargs="*", default=(8, 64, 512, 4096))
+    picture = Path(__file__).parents[1] / "docs" / "images" / "distributed.png"
+    parser.add_argument("--picture", type=Path, default=picture)
+    asked = parser.parse_args()
+    if asked.what == "visits":
+        found = visits()
+    elif asked.what == "scale":
+        found = scale(asked.rows, tuple(asked.partitions))
+    else:
+        found = overhead(asked.picture)
+    known = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+    RESULTS.write_text(json.dumps(known | found, indent=2) + "\n")
+    print(json.dumps(found, indent=2))
+
+
+if __name__ == "__main__":
+    main()

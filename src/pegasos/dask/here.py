@@ -1,0 +1,44 @@
+"""The tasks of a fit in this process, at once and one after the other, with no cluster: for tests of the method, and to
+see how many rounds thousands of partitions take (benchmarks/distributed.py). Nobody's rows are trained faster by it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import dask
+
+from ..solvers.base import Run
+from .cluster import OutOfTime
+from .work import FAN_IN
+
+
+class Here:
+    """Stands in for `Cluster`: what that one calls a future is the value itself."""
+
+    def __init__(self, run: Run) -> None:
+        self._run, self.hurries = run, False
+
+    def submit(self, function: Callable[..., Any], *args: Any, what: str) -> Any:
+        if self.hurries and self._run.is_over():
+            raise OutOfTime
+        return function(*args)
+
+    def keep(self, value: Any, what: str) -> Any:
+        return value
+
+    def computed(self, chunks: Sequence[Any]) -> list[Any]:
+        return list(dask.compute(*chunks, scheduler="synchronous"))
+
+    def merge(self, parts: list[Any], function: Callable[[list[Any]], Any]) -> Any:
+        while True:
+            parts = [function(parts[i : i + FAN_IN]) for i in range(0, len(parts), FAN_IN)]
+            if len(parts) == 1:
+                return parts[0]
+
+    def values(self, futures: list[Any]) -> list[Any]:
+        return futures
+
+    def wait(self, futures: Iterable[Any]) -> None:
+        """Everything is there."""
