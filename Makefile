@@ -177,7 +177,7 @@ build/sanitize/replay_%: cpp/fuzz/%.cpp cpp/fuzz/replay.cpp $(CPP)
 # New inputs go to build/fuzz, and one that fails, by the name of crash-... What is read in Python is fuzzed there.
 SECONDS ?= 900
 CLANG ?= clang++
-FUZZ_OPTIONS := -max_total_time=$(SECONDS) -timeout=10 -print_final_stats=1 -artifact_prefix=build/fuzz/
+FUZZ_OPTIONS := -max_total_time=$(SECONDS) -timeout=60 -print_final_stats=1 -artifact_prefix=build/fuzz/
 fuzz: $(FUZZ:%=build/fuzz/%) $(VENV)/.installed $(VENV)/.test $(VENV)/.fuzz
 	@for target in $(FUZZ); do mkdir -p build/fuzz/found_$$target; \
 	  build/fuzz/$$target $(FUZZ_OPTIONS) -max_len=4096 build/fuzz/found_$$target cpp/fuzz/corpus/$$target || exit 1; done

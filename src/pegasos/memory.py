@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 
 _UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
@@ -42,3 +43,11 @@ def taken() -> int:
             return next(int(line.split()[1]) * 1024 for line in status if line.startswith("RssAnon:"))
     except (OSError, StopIteration, ValueError):
         return _UNKNOWN
+
+
+def memory_of_machine() -> int:
+    """Bytes of memory that the machine has."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (ValueError, OSError, AttributeError):  # not told on this system
+        return 1 << 40

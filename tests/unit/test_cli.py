@@ -229,7 +229,6 @@ main()
     assert "there is no such checkpoint" in run("train", "--resume", "run.ckpt", code=3).stderr
     run("train", "two.svm", "--resume", "run.ckpt", code=2)
     run("train", "-", "-m", "m", "--checkpoint", "c", code=2)
-    run("train", "two.svm", "-m", "m", "--checkpoint", "c", "--kernel", "rbf", code=2)
 
 
 def test_quiet_says_nothing(folder: Path) -> None:

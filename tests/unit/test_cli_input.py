@@ -11,7 +11,7 @@ import pytest
 import scipy.sparse as sp
 
 pytest.importorskip("typer", reason="typer is not installed: pip install pegasos[cli]")
-from commands import CHUNKS, SIGNS, X, folder, run
+from commands import CHUNKS, SIGNS, X, folder, run, shell
 
 from pegasos import load_model
 from pegasos.cli import screen
@@ -139,3 +139,51 @@ def test_liblinears_models_have_no_objective(folder: Path) -> None:
     facts = json.loads(run("evaluate", "m.liblinear", "two.svm", "--json").stdout)
     assert "mean loss" in facts
     assert "objective" not in facts
+
+
+@pytest.mark.parametrize(
+    ("said", "code", "message"),
+    [
+        (["two.svm", "-m", "m", "--checkpoint", "m"], 2, "both m: name two files"),
+        (["two.svm", "-m", "c.old", "--checkpoint", "c"], 2, "both c.old: name two files"),
+        (["two.svm", "-m", "m", "--checkpoint", "two.svm"], 2, "two.svm is read"),
+        (["two.svm", "-m", "m", "--checkpoint", "c", "--every=-1"], 2, "--every"),
+        (["two.svm", "-m", "m", "--checkpoint", "c", "--every", "nan"], 2, "--every"),
+        (["two.svm", "-m", "m", "--skip-bad=-1"], 2, "--skip-bad"),
+        (["chunks.conll", "-m", "m", "--memory", "1GB"], 2, "--memory is for linear models"),
+        (["chunks.conll", "-m", "m", "--checkpoint", "c"], 2, "--checkpoint is for linear and kernel models"),
+        (["empty.svm", "-m", "m"], 3, "empty.svm has no rows"),
+        (["two.svm", "-m", "m", "--test", "missing.svm"], 3, "missing.svm: No such file"),
+        (["wide.svm", "-m", "m"], 3, "columns up to number 2,147,483,647"),
+        (["wide.svm", "-m", "m", "--memory", "4GB"], 3, "columns up to number 2,147,483,647"),
+    ],
+)
+def test_what_would_end_badly_is_refused_before_it_begins(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, said: list[str], code: int, message: str
+) -> None:
+    monkeypatch.setattr("pegasos.cli.training.memory_of_machine", lambda: 16 * 10**9)
+    Path("empty.svm").touch()
+    Path("wide.svm").write_text("1 2147483647:1\n-1 3:1\n")
+    said_to_user = run("train", *said, code=code).stderr
+    assert message in " ".join(said_to_user.replace("│", " ").split())
+    assert not Path("m").exists()
+
+
+def test_a_kernel_model_goes_on_from_its_checkpoint(folder: Path) -> None:
+    run("train", "three.svm", "-m", "m", "--kernel", "rbf", "--checkpoint", "c", "--every", "0", "-q")
+    assert load_model("m").converged_
+    assert not Path("c").exists()
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
+@pytest.mark.parametrize(
+    "command", ["train two.svm -m m --json", "train two.svm -m m", "info two.svm", "predict m two.svm"]
+)
+def test_an_output_that_is_full_or_closed_is_an_error_and_no_traceback(folder: Path, command: str) -> None:
+    if command.startswith("predict"):
+        run("train", "two.svm", "-m", "m", "-q")
+    full, closed = shell(f"pegasos {command} > /dev/full"), shell(f"pegasos {command} >&-")
+    assert full.returncode == closed.returncode == 3
+    assert "error: No space left on device" in full.stderr
+    assert "error: Bad file descriptor" in closed.stderr
+    assert "Traceback" not in full.stderr + closed.stderr

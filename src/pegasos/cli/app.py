@@ -79,7 +79,7 @@ def train(
     checkpoint: Annotated[
         str | None, typer.Option("--checkpoint", help="Keep the state of the fit in this file.")
     ] = None,
-    every: Annotated[float, typer.Option("--every", help="Seconds between two checkpoints.")] = 30.0,
+    every: Annotated[float, typer.Option("--every", min=0, help="Seconds between two checkpoints.")] = 30.0,
     resume: Annotated[str | None, typer.Option("--resume", help="Go on from this checkpoint, as it was begun.")] = None,
     memory: Memory = None,
     rows: RowFormat = None,
@@ -113,6 +113,11 @@ def train(
     _refuse_over(model, data, test)
     if data == test == "-":
         raise typer.BadParameter("DATA and --test cannot both come from the standard input.")
+    if checkpoint is not None:  # removed when the model is there
+        for name in (checkpoint, f"{checkpoint}.old", f"{checkpoint}.new"):
+            _refuse_over(name, data, test)
+            if "-" not in (name, model) and os.path.realpath(name) == os.path.realpath(model):
+                raise typer.BadParameter(f"--checkpoint and -m are both {model}: name two files.")
     if checkpoint is not None and data == "-":
         raise typer.BadParameter("--checkpoint needs a file of rows: the standard input comes only once.")
     given = {

@@ -38,8 +38,8 @@ def convert(source: Source, output: str, format: str | None, order: Order, quiet
                 to_data_file(source, output, order)
         else:
             _rows(source, output, quiet)
-    if not quiet and output != "-":
-        screen.out.print(f"wrote {output}, {os.path.getsize(output):,} bytes", markup=False)
+        if not quiet and output != "-":
+            screen.out.print(f"wrote {output}, {os.path.getsize(output):,} bytes", markup=False)
 
 
 def to_data_file(source: Source, output: str, order: Order) -> None:

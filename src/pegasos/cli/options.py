@@ -78,5 +78,5 @@ Memory = Annotated[
     str | None, typer.Option("--memory", metavar="SIZE", help="At most so much memory, such as 2GB: rows stay on disk.")
 ]
 SkipBad = Annotated[
-    int, typer.Option("--skip-bad", metavar="N", help="Leave out up to N malformed lines, and list them.")
+    int, typer.Option("--skip-bad", metavar="N", min=0, help="Leave out up to N malformed lines, and list them.")
 ]

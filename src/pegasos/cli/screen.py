@@ -8,7 +8,7 @@ import os
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, NoReturn
 
 import typer
@@ -49,16 +49,23 @@ def guarded(quiet: bool = False, usage: bool = False) -> Iterator[None]:
             yield
         except (ValueError, AttributeError, ImportError, MemoryError) as error:
             fail(BAD_USAGE if usage or isinstance(error, AttributeError) else BAD_INPUT, error)
-        except BrokenPipeError:  # whoever read has enough: no traceback, and none from the interpreter's last flush
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        except BrokenPipeError:  # whoever read has enough
+            _end_output()
             raise typer.Exit(BROKEN_PIPE) from None
         except OSError as error:
+            _end_output()
             fail(BAD_INPUT, f"{error.filename}: {error.strerror}" if error.filename else error.strerror or error)
         finally:
             if not quiet:
                 for one in said:
                     if one.category.__name__ != "ConvergenceWarning":  # the summary says so
                         note(one.message)
+
+
+def _end_output() -> None:
+    """What could not be written is no further error when the interpreter tries again at its end."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 @contextmanager
@@ -91,13 +98,14 @@ def show(facts: dict[str, Any], as_json: bool, console: Console | None = None) -
     """Names and values, as lines for a reader or as JSON for a script. Nested dicts and lists are for scripts."""
     console = console or out
     if as_json:
-        print(json.dumps(_strict(facts)), file=console.file)
+        print(json.dumps(_strict(facts)), file=console.file, flush=True)
         return
     lines = Table.grid(padding=(0, 2))
     for name, value in facts.items():
         if not isinstance(value, (dict, list)) and value is not None:
             lines.add_row(f"[dim]{name}[/]", _plain(number(value)))
     console.print(lines)
+    console.file.flush()  # what cannot be written is an error now, not at the end of the process
 
 
 def show_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
@@ -109,6 +117,7 @@ def show_table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]
     for row in rows:
         table.add_row(*(_plain(number(value)) for value in row))
     out.print(table)
+    out.file.flush()
 
 
 def _strict(value: Any) -> Any:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..io.stored import is_data_file, open_data
-from ..memory import n_bytes
+from ..memory import memory_of_machine, n_bytes, shown
 from . import INTERRUPTED, NOT_CONVERGED, screen
 from .converting import Order, to_data_file
 from .models import write_model
@@ -22,6 +22,7 @@ from .scoring import scores_of
 from .sequences import features, read_sentences
 
 _SAID = {"class_weight": "--balanced", "random_state": "--seed", "n_jobs": "--threads"}  # options of other names
+_VECTORS = 4  # as long as the features, at least: weights, a sum of them for each thread, what is returned
 _REGRESSION = ("epsilon_insensitive", "squared_epsilon_insensitive")
 
 
@@ -124,6 +125,8 @@ def train(job: Training, as_json: bool, quiet: bool) -> int:
     with screen.guarded(quiet, usage=True):
         model = make_estimator(job)
     with screen.guarded(quiet):
+        if job.test not in (None, "-"):
+            os.stat(str(job.test))  # before the work, not after it
         with ExitStack() as temporary:
             with screen.busy(f"reading {job.source.path}", quiet):
                 X, y, names, notes = _read(job, model, quiet, temporary)
@@ -139,7 +142,8 @@ def train(job: Training, as_json: bool, quiet: bool) -> int:
         "seconds training": round(float(model.history_["seconds"][-1]) if len(model.history_["seconds"]) else 0.0, 3),
     } | tested  # fmt: skip
     if not quiet or as_json:
-        screen.show(facts, as_json, screen.err if job.model == "-" else screen.out)
+        with screen.guarded(quiet):
+            screen.show(facts, as_json, screen.err if job.model == "-" else screen.out)
     if interrupted:
         if not quiet:
             screen.note("stopped by Ctrl-C; the model of that moment was written.")
@@ -166,6 +170,9 @@ def _read(
     rows = read_rows(job.source, quiet=quiet)
     if hasattr(rows.X, "blocks"):
         rows = replace(rows, X=loaded(rows.X))
+    if not rows.X.shape[0]:
+        raise ValueError(f"{job.source.path} has no rows.")
+    _expect_room(job, rows.X.shape[1])
     if rows.y is None:
         raise ValueError(f"{job.source.path} has no labels. Name the column that holds them: --target.")
     _expect_classes(job, model, rows.y)
@@ -182,6 +189,16 @@ def _expect_classes(job: Training, model: Any, y: Any) -> None:
         )
 
 
+def _expect_room(job: Training, n_features: int) -> None:
+    """One number too many in a column would take all memory of the machine, and the process with it."""
+    needed = _VECTORS * 8 * n_features
+    if job.kernel is None and needed > memory_of_machine():
+        raise ValueError(
+            f"{job.source.path} has columns up to number {n_features:,}, whose weights take {shown(needed)} while they "
+            "are trained, more than this machine has. Number the columns in use from 1 on."
+        )
+
+
 def _stay(job: Training, model: Any, temporary: ExitStack) -> tuple[Any, Any, list[str] | None, dict[str, Any]]:
     """The same of rows that stay in their file, or go to a temporary one in the folder of the model."""
     path = job.source.path
@@ -190,6 +207,7 @@ def _stay(job: Training, model: Any, temporary: ExitStack) -> tuple[Any, Any, li
         path = os.path.join(temporary.enter_context(tempfile.TemporaryDirectory(".pegasos", dir=folder)), "rows")
         to_data_file(job.source, path, Order(memory=job.memory))
     data = open_data(path, memory=job.memory)
+    _expect_room(job, data.shape[1])
     _expect_classes(job, model, data.labels if data.classes is None else data.classes)
     notes = {"first": data.first, "format": job.source.format, "target": job.source.target}
     return data, None, None, notes

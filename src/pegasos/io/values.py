@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from ..memory import memory_of_machine
 from .container import Damaged, Tensors, is_tensor
 
 _WORTH = 64  # numbers: shorter arrays are written as they are
@@ -166,7 +166,7 @@ class Reader:
     def _nonzeros(self, shape: list[int], places: str, values: str) -> NDArray[Any]:
         where, what = self._tensors[places], self._tensors[values]
         size = math.prod(shape)
-        if any(type(n) is not int or n < 0 for n in shape) or size * what.itemsize > _memory():
+        if any(type(n) is not int or n < 0 for n in shape) or size * what.itemsize > memory_of_machine():
             raise Damaged(f"it has an array of shape {tuple(shape)}, which is more than this machine's memory")
         if where.ndim != 1 or where.shape != what.shape or where.dtype != np.int64:
             raise ValueError("places and values do not match")
@@ -217,14 +217,6 @@ def _bits(array: NDArray[Any]) -> NDArray[Any]:
     """Not zero means any bit: -0.0 is kept."""
     flat = np.ascontiguousarray(array).ravel()
     return flat if array.dtype.kind != "f" else flat.view(f"u{array.itemsize}")
-
-
-def _memory() -> int:
-    """Bytes of memory that the machine has."""
-    try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (ValueError, OSError, AttributeError):  # not told on this system
-        return 1 << 40
 
 
 def _under(at: str, key: Any, i: int) -> str:
