@@ -1,5 +1,5 @@
 """The tasks of a fit in this process, at once and one after the other, with no cluster: for tests of the method, and to
-see how many rounds thousands of partitions take (benchmarks/distributed.py). Nobody's rows are trained faster by it.
+see how many rounds thousands of partitions take (benchmarks/clusters.py). Nobody's rows are trained faster by it.
 """
 
 from __future__ import annotations

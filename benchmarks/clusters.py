@@ -1,8 +1,8 @@
 """Fits on partitions: rounds, row visits, overhead, a killed worker, and thousands of partitions.
 
-    python benchmarks/distributed.py visits      8 partitions of the abstracts, against a local fit, in counted visits
-    python benchmarks/distributed.py scale       8 to 4,096 partitions of generated text, one after the other
-    python benchmarks/distributed.py overhead    two workers, round by round, with a picture; one worker killed
+    python benchmarks/clusters.py visits      8 partitions of the abstracts, against a local fit, in counted visits
+    python benchmarks/clusters.py scale       8 to 4,096 partitions of generated text, one after the other
+    python benchmarks/clusters.py overhead    two workers, round by round, with a picture; one worker killed
 
 The first two need no cluster: tasks run in this process (pegasos.dask.here), and what is counted depends on rows and
 partitions alone. The last one measures time, on a machine that does nothing else. Results: results/distributed.json.
