@@ -94,11 +94,18 @@ class Setting:
     resume: bool
     folder: Path
     tell: Callable[[float, str], None] = lambda share, what: None
+    only: tuple[str, ...] = ()  # of the data sets, where there are several; all of them if empty
     cpu_seconds: float = 0.0  # of all parts, those of earlier runs included
     _done: float = 0.0
 
     def pick(self, quick: Any, full: Any) -> Any:
         return quick if self.quick else full
+
+    def chosen(self, tasks: dict[str, Any]) -> dict[str, Any]:
+        """Those of the tasks that were asked for."""
+        if unknown := set(self.only) - set(tasks):
+            raise SystemExit(f"no such data: {', '.join(sorted(unknown))}; there are {', '.join(tasks)}.")
+        return {key: task for key, task in tasks.items() if not self.only or key in self.only}
 
     def part(self, name: str, work: Callable[[], Any], share: float) -> Any:
         """The result of `work`, which is plain JSON; with --resume from the last run, where that got so far."""
@@ -147,7 +154,8 @@ def run(experiment: Experiment, setting: Setting) -> dict[str, Any]:
             "title": experiment.title,
             "source": experiment.source,
             "quick": setting.quick,
-            "command": f"python paper/{experiment.name}.py{' --quick' if setting.quick else ''}",
+            "command": f"python paper/{experiment.name}.py{' --quick' if setting.quick else ''}"
+            + (f" --only {' '.join(setting.only)}" if setting.only else ""),
             "seconds": time.perf_counter() - began,
             "cpu_seconds": setting.cpu_seconds,
             "when": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
@@ -168,17 +176,20 @@ def setting_of(name: str, quick: bool, resume: bool, tell: Callable[[float, str]
     return Setting(quick, resume, folder, tell)
 
 
-def arguments(description: str) -> argparse.Namespace:
+def arguments(description: str, some: bool = False) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--quick", action="store_true", help="reduced sizes: some seconds")
     parser.add_argument("--resume", action="store_true", help="do only what the last run has not done")
+    if some:
+        parser.add_argument("--only", nargs="+", default=[], help="tables: these data sets alone, such as usps reuters")
     return parser.parse_args()
 
 
 def main(experiment: Experiment) -> None:
     """What a script does when it is run by itself."""
-    asked = arguments(experiment.title)
+    asked = arguments(experiment.title, some=True)
     setting = setting_of(experiment.name, asked.quick, asked.resume, lambda share, what: print(f"{share:4.0%} {what}"))
+    setting.only = tuple(asked.only)
     found = run(experiment, setting)
     print_result(found)
 

@@ -177,6 +177,14 @@ def test_section_4_a_step_takes_as_many_kernel_values_as_there_are_rows_with_a_c
     assert system.evaluations > T * rows / 2  # nothing is kept
 
 
+def test_some_of_the_data_sets_can_be_asked_for(tmp_path):
+    setting = experiment.Setting(True, False, tmp_path, only=("usps",))
+    assert setting.chosen({"reuters": 1, "usps": 2}) == {"usps": 2}
+    assert experiment.Setting(True, False, tmp_path).chosen({"reuters": 1, "usps": 2}) == {"reuters": 1, "usps": 2}
+    with pytest.raises(SystemExit, match="no such data: usps; there are reuters"):
+        setting.chosen({"reuters": 1})
+
+
 def test_a_script_explains_itself():
     said = subprocess.run([sys.executable, PAPER / "run.py", "--help"], capture_output=True, text=True, check=True)
     assert "--resume" in said.stdout
