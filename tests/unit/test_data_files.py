@@ -1,17 +1,23 @@
 """Files to train from: what `convert_data` writes, and `open_data` reads, is what the source had, in a random order."""
 
+import errno
 import gzip
+import os
 import pickle
 import re
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from disk_faults import count_refusals
 from sklearn.datasets import dump_svmlight_file
 
 import pegasos
 from pegasos import convert_data, load_model, open_data, read_svmlight
 from pegasos.io import convert as converting
+from pegasos.io import mapped, shuffle
 from pegasos.io.shuffle import keys_of
 
 rng = np.random.default_rng(0)
@@ -197,3 +203,49 @@ def test_what_the_reader_reads_is_what_is_converted(tmp_path, text) -> None:
     A, y = read_svmlight(text)
     np.testing.assert_array_equal(all_rows(open_data(tmp_path / "a.pegasos")), A.toarray())
     np.testing.assert_array_equal(open_data(tmp_path / "a.pegasos").y, y)
+
+
+CALLS = {"open": 1, "ftruncate": 1, "pwrite": 20, "fsync": 1, "replace": 1}  # and how often it is called, at least
+
+
+@pytest.mark.parametrize("error", [errno.ENOSPC, errno.EIO])
+@pytest.mark.parametrize("call", CALLS)
+def test_whatever_the_disk_refuses_the_old_file_stays_whole(
+    call: str, error: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, X = tmp_path / "rows.pegasos", sp.random(60, 20, 0.3, format="csr", random_state=0)
+    convert_data((X, np.arange(60) % 2), path)
+    before = path.read_bytes()
+    monkeypatch.setattr(mapped, "_PIECE", 200)
+
+    def left() -> None:
+        assert path.read_bytes() == before
+        assert os.listdir(tmp_path) == ["rows.pegasos"]
+
+    def act() -> None:
+        convert_data((X, np.arange(60) % 3), path)
+
+    assert count_refusals(call, error, act, left, monkeypatch) >= CALLS[call]
+    assert open_data(path, verify=True).classes.tolist() == [0, 1, 2]
+
+
+def test_a_disk_that_takes_a_part_gets_the_rest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = os.pwrite
+    monkeypatch.setattr(mapped.os, "pwrite", lambda number, view, at: real(number, bytes(view)[:7], at))
+    convert_data((np.eye(5), [0, 1, 0, 1, 0]), tmp_path / "rows.pegasos")
+    monkeypatch.undo()
+    open_data(tmp_path / "rows.pegasos", verify=True)
+
+
+def test_temporary_files_that_do_not_fit_are_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Piles of rows that wait to be shuffled."""
+    X, y = sp.random(300, 20, 0.3, format="csr", random_state=0), np.arange(300) % 2
+
+    def refuse(*given: Any) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(shuffle.Pile, "add", refuse)
+    monkeypatch.setattr(converting, "_room", lambda memory: 4000)
+    with pytest.raises(OSError, match="No space left"):
+        convert_data((X, y), tmp_path / "rows.pegasos")
+    assert not os.listdir(tmp_path)

@@ -8,9 +8,9 @@ import stat
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
+from disk_faults import count_refusals
 from saved_models import MODELS, SIGNS, X
 
 from pegasos import PegasosClassifier, load_model
@@ -29,30 +29,12 @@ def test_whatever_the_disk_refuses_the_old_file_stays_whole(
     old.save(path)
     before = path.read_bytes()
     monkeypatch.setattr(atomic, "_PIECE", 100)
-    real, failures = getattr(os, call), 0
-    for nth in range(1000):
-        calls = 0
 
-        def refuse(*given: Any, nth: int = nth, **named: Any) -> Any:
-            nonlocal calls, failures
-            calls += 1
-            if calls == nth + 1:
-                failures += 1
-                raise OSError(error, os.strerror(error))
-            return real(*given, **named)
-
-        monkeypatch.setattr(atomic.os, call, refuse)
-        raised = None
-        try:
-            new.save(path)
-        except OSError as found:
-            raised = found
-        monkeypatch.setattr(atomic.os, call, real)
-        if raised is None:
-            break
-        assert raised.errno == error
+    def left() -> None:
         assert path.read_bytes() == before
         assert os.listdir(tmp_path) == ["m"]
+
+    failures = count_refusals(call, error, lambda: new.save(path), left, monkeypatch)
     # The folder is opened and synced last, when the new file has its name: that may fail without harm.
     assert failures >= {"write": 15}.get(call, 1)
     assert load_model(path).lam == 0.2

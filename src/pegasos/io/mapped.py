@@ -111,10 +111,8 @@ class NewArrays:
         view = bytes_of(np.ascontiguousarray(array, place.dtype))
         assert self._at[name] + len(view) <= place.last
         self._found[name].update(view)
-        while view:
-            done = os.pwrite(self._number, view[:_PIECE], self._begin + self._at[name])
-            self._at[name] += done
-            view = view[done:]
+        _write_at(self._number, view, self._begin + self._at[name])
+        self._at[name] += len(view)
 
     def checksums(self) -> str:
         for name, place in self._places.items():
@@ -137,4 +135,11 @@ def new_file(
         new = NewArrays(number, 8 + len(text), places)
         yield new
         text = header_of(places, {**metadata, "checksums": new.checksums()})
-        os.pwrite(number, length + sealed(text, _of_header(length, text)), 0)
+        _write_at(number, memoryview(length + sealed(text, _of_header(length, text))), 0)
+
+
+def _write_at(number: int, view: memoryview, at: int) -> None:
+    """All of it: the system may take less at a time, when a disk is nearly full."""
+    while view:
+        done = os.pwrite(number, view[:_PIECE], at)
+        view, at = view[done:], at + done
