@@ -187,3 +187,10 @@ def test_an_output_that_is_full_or_closed_is_an_error_and_no_traceback(folder: P
     assert "error: No space left on device" in full.stderr
     assert "error: Bad file descriptor" in closed.stderr
     assert "Traceback" not in full.stderr + closed.stderr
+
+
+def test_info_of_columns_far_apart_takes_little_memory(folder: Path) -> None:
+    Path("wide.svm").write_text("1 3:1 2147483647:1\n-1 3:1\n")
+    found = json.loads(run("info", "wide.svm", "--json").stdout)
+    assert found["rows of a column"] == "0 to 2, median 0"
+    assert found["empty columns"] == 2147483647 - 2

@@ -91,7 +91,8 @@ def _of_rows(rows: Any) -> dict[str, Any]:
     csr = X if sp.issparse(X) else None
     filled = np.diff(csr.indptr) if csr is not None else np.count_nonzero(X, axis=1) if m else np.zeros(0)
     values = csr.data if csr is not None else X
-    columns = np.bincount(csr.indices, minlength=X.shape[1]) if csr is not None else np.count_nonzero(X, axis=0)
+    columns = _rows_of_columns(csr) if csr is not None else np.count_nonzero(X, axis=0)
+    unused = X.shape[1] - np.count_nonzero(columns)
     squares = csr.multiply(csr).sum(axis=1) if csr is not None else np.square(np.asarray(X, float)).sum(axis=1)
     facts: dict[str, Any] = {"rows": m, "columns": X.shape[1]}
     if csr is not None:
@@ -100,15 +101,23 @@ def _of_rows(rows: Any) -> dict[str, Any]:
     facts |= {"non-zeros": total, "density": total / max(1, m * X.shape[1])}
     if m:
         facts["non-zeros of a row"] = f"{np.min(filled)} to {np.max(filled)}, median {np.median(filled):g}"
-        facts["rows of a column"] = (
-            f"{np.min(columns)} to {np.max(columns)}, median {np.median(columns):g}" if columns.size else ""
-        )
-        facts["empty columns"] = int((columns == 0).sum())
+        if X.shape[1]:
+            least, most = 0 if unused else np.min(columns), np.max(columns, initial=0)
+            middle = 0 if 2 * unused > X.shape[1] else np.median(columns)
+            facts["rows of a column"] = f"{least} to {most}, median {middle:g}"
+        facts["empty columns"] = int(unused)
         if np.size(values):
             facts["values"] = f"{np.min(values):g} to {np.max(values):g}"
         norms = np.sqrt(np.asarray(squares, float).ravel())
         facts["length of a row"] = f"{norms.min():.4g} to {norms.max():.4g}, median {np.median(norms):.4g}"
     return facts | _of_labels(rows.y)
+
+
+def _rows_of_columns(X: Any) -> Any:
+    """How many rows each column has; where far the most have none, of the others alone."""
+    if X.shape[1] <= 8 * X.nnz + 10**6:
+        return np.bincount(X.indices, minlength=X.shape[1])
+    return np.unique(X.indices, return_counts=True)[1]
 
 
 def _of_data_file(path: str) -> dict[str, Any]:
