@@ -51,7 +51,7 @@ class Runs:
         self._seconds = told["seconds"]
         items = sorted(session.items, key=lambda item: self._seconds[item.nodeid])
         total = itertools.accumulate(self._seconds[item.nodeid] for item in items)
-        items = [item for item, so_far in zip(items, total, strict=True) if so_far <= self.most]
+        items = rounds([item for item, so_far in zip(items, total, strict=True) if so_far <= self.most])
         print(f"\n{len(items)} tests; {len(session.items) - len(items)} slow ones are left out", flush=True)
         waiting, running = iter(self.mutants), dict[int, Mutant]()
         for mutant in waiting:
@@ -135,6 +135,17 @@ class Why:
         """Called by pytest."""
         if report.failed:
             self.text = report.longreprtext[-2000:]
+
+
+def rounds(items: list[pytest.Item]) -> list[pytest.Item]:
+    """One case of every test, then a second one of each that has it, and so on: cases of one test notice the same."""
+    seen: Counter[str] = Counter()
+    turns = []
+    for item in items:
+        test = item.nodeid.partition("[")[0]
+        turns.append(seen[test])
+        seen[test] += 1
+    return [item for _, item in sorted(zip(turns, items, strict=True), key=lambda pair: pair[0])]
 
 
 def choose(number: int) -> None:
