@@ -23,6 +23,7 @@ from pegasos import (
     PegasosRegressor,
     PegasosRegressorCV,
     PegasosSequenceTagger,
+    PegasosSequenceTaggerCV,
     PegasosStructured,
 )
 
@@ -144,6 +145,8 @@ MODELS: dict[str, tuple[Callable[[], Any], Any, dict[str, Any]]] = {
     "tagger, function": (lambda: _tagger(allowed=any_step), TOKENS, {"allowed": any_step}),
     "tagger, features of transitions": (lambda: _tagger(transition_features=["word"], loss="log"), TOKENS, {}),
     "tagger, mask": (lambda: _tagger(allowed=np.ones((3, 3), bool)), TOKENS, {}),
+    "tagger, frame": (lambda: PegasosSequenceTagger(lam=0.1).fit(_frame(), WORDS, lengths=[20, 40]), [X[:6]], {}),
+    "search, tagger": (lambda: PegasosSequenceTaggerCV([0.1, 0.01], 2).fit(TOKENS, TAGS), TOKENS, {}),
     "search": (lambda: PegasosClassifierCV([0.1, 0.01], 2).fit(X, SIGNS), X, {}),
     "search, chances": (lambda: PegasosClassifierCV([0.1, 0.01], 2, probability="sigmoid").fit(X, WORDS), X, {}),
     "search, numbers": (lambda: PegasosRegressorCV(2, 3, bias="free").fit(X, NUMBERS), X, {}),

@@ -7,8 +7,7 @@
 #include <nanobind/stl/tuple.h>
 
 #include "fit.hpp"
-#include "pegasos/structured/frank_wolfe.hpp"
-#include "pegasos/structured/newton.hpp"
+#include "pegasos/structured/hinge.hpp"
 #include "pegasos/structured/pegasos.hpp"
 #include "pegasos/structured/predict.hpp"
 #include "tagging.hpp"
@@ -152,9 +151,7 @@ nb::dict fit_hinge(const PyTagging& tagging, PyDualSets& dual, OutVec<double> w,
   int64_t visits = 0;
   nb::dict result =
       fitted(tagging, tol, threads, outside, [&](const Tagging& task, Team& team, Watch& watch, History& history) {
-        FrankWolfe solver(task, sets, span_of(w), team, watch, history);
-        solver.run(seed, max_epochs);
-        visits = solver.visits();
+        minimise_hinge(task, {max_epochs, seed}, sets, span_of(w), team, watch, history, visits);
       });
   dual.read(sets);
   result["visits"] = visits;

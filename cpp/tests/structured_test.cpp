@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "check.hpp"
-#include "pegasos/structured/frank_wolfe.hpp"
+#include "pegasos/structured/hinge.hpp"
 #include "pegasos/structured/newton.hpp"
 #include "pegasos/structured/pegasos.hpp"
 #include "pegasos/structured/predict.hpp"
@@ -111,7 +111,8 @@ TEST(the_solvers_of_the_hinge_agree) {
     std::vector<double> w(size_t(model.layout.size)), v(w.size()), out(w.size()), counts(30);
     std::vector<WorkingSet> sets(30);
     History exact(1e-5, watch);
-    FrankWolfe(model.task, sets, w, team, watch, exact).run(1, 1000);
+    int64_t visits = 0;
+    minimise_hinge(model.task, {1000, 1}, sets, w, team, watch, exact, visits);
     CHECK(exact.converged());
     PegasosOptions options;
     options.k = 2, options.steps = 3000, options.to_the_end = true, options.sampling = Sampling::permutation;

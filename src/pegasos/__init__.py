@@ -28,6 +28,7 @@ _HOMES = {
     "read_data": "io.data",
     "read_svmlight": "io.svmlight",
     "PegasosSequenceTagger": "structured.tagger",
+    "PegasosSequenceTaggerCV": "select.sequences",
     "PegasosStructured": "structured.estimator",
     "Auto": "solvers",
     "LASVM": "kernel_solvers.lasvm",
@@ -54,6 +55,7 @@ __all__ = [
     "PegasosRegressor",
     "PegasosRegressorCV",
     "PegasosSequenceTagger",
+    "PegasosSequenceTaggerCV",
     "PegasosStructured",
     "checkpointing",
     "convert_data",
@@ -86,6 +88,7 @@ if TYPE_CHECKING:
     from .select.kernel import KernelPegasosClassifierCV, KernelPegasosRegressorCV
     from .select.linear import PegasosClassifierCV, PegasosRegressorCV
     from .select.path import lam_path
+    from .select.sequences import PegasosSequenceTaggerCV
     from .solvers import SDCA, Auto, Pegasos
     from .structured.estimator import PegasosStructured
     from .structured.tagger import PegasosSequenceTagger

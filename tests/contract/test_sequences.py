@@ -5,6 +5,7 @@ the losses of single rows where sequences have length one.
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -25,8 +26,11 @@ SOLVERS: dict[str, Any] = {
     "tail": Pegasos(output="tail"),
     "tail of T": Pegasos(T=40, output="tail", sampling="subsets"),
     "norma": Pegasos(T=60, step="norma"),
+    "a constant": Pegasos(T=60, step=0.05),
 }
-LOSSES = ("hinge", "log")
+LOSSES = PegasosSequenceTagger._rules["loss"].words  # type: ignore[attr-defined]  # all that there are
+SAMPLINGS = Pegasos._rules["sampling"].words  # type: ignore[attr-defined]
+SOLVERS |= {f"sampling {name}": Pegasos(T=30, sampling=name) for name in SAMPLINGS}
 CHEAP = settings(max_examples=8, deadline=None)
 
 
@@ -125,6 +129,29 @@ def test_auto_reaches_tol(loss: str, chain: Chain) -> None:
     assert model.objective_ <= minimum(chain, loss) + 1e-5
 
 
+@pytest.mark.parametrize("costs", [False, True], ids=["", "costs"])
+@pytest.mark.parametrize("mask", [False, True], ids=["", "mask"])
+@pytest.mark.parametrize("chosen", [(), (1,)], ids=["", "features of transitions"])
+def test_where_coordinate_ascent_crawls_the_softened_hinge_goes_on(costs: bool, mask: bool, chosen: Any) -> None:
+    """Columns of very different size, and a lam far below what they ask for."""
+    rng = np.random.default_rng(8)
+    lengths = [2, 3, 1, 3, 2, 3, 2, 2] * 3
+    X = rng.normal(size=(54, 4)) * 10.0 ** np.array([-1, 0, 0, 1])
+    y = np.concatenate([np.sort(rng.integers(3, size=n)) for n in lengths]).astype(np.uint16)
+    dear = np.array([[0, 1, 3], [2, 0, 0.5], [1, 4, 0]])
+    chain = Chain(X, lengths, y, 3, 5, costs=dear if costs else None, lam=1e-2, chosen=chosen)
+    if mask:
+        chain = replace(chain, steps=np.triu(np.ones((3, 3))).astype(np.uint8))
+    chain.sample_weight = np.tile([1.0, 2.0, 1.0, 1.0, 3.0, 1.0, 1.0, 0.5], 3)
+    best = minimum(chain, "hinge")
+    model = tagger(chain, "hinge", "auto", max_epochs=500)
+    assert model.converged_  # Frank-Wolfe alone takes more than 1,000
+    assert model.objective_ == pytest.approx(objective(chain, "hinge", model._w), rel=1e-9)
+    assert model.objective_ - model.gap_ <= best + 1e-7 * (1 + best)
+    assert model.gap_ >= model.objective_ - best - 1e-7 * (1 + best)
+    assert (model.history_["dual"] <= best + 1e-7 * (1 + best)).all()
+
+
 @pytest.mark.parametrize("scale", [1.0, 1e3, 1e5])
 @pytest.mark.parametrize("loss", LOSSES)
 def test_rounding_is_counted_in_the_bound(loss: str, scale: float) -> None:
@@ -167,7 +194,7 @@ def step_reference(chain: Chain, loss: str, solver: Pegasos, T: int, seed: int, 
     return total / T if solver.output == "average" else w
 
 
-@pytest.mark.parametrize("sampling", ["blocks", "permutation", "fixed", "iid", "subsets"])
+@pytest.mark.parametrize("sampling", SAMPLINGS)
 @pytest.mark.parametrize("how", [{}, {"k": 3}, {"output": "average"}, {"projection": True}], ids=str)
 @pytest.mark.parametrize("weighted", [False, True], ids=["", "weighted"])
 @pytest.mark.parametrize("loss", LOSSES)
@@ -192,13 +219,16 @@ def test_the_step_equals_a_plain_reference_on_the_same_picks(
 @given(chain=small_chains(scales=(1.0,), most_labels=3, longest=3))
 @CHEAP
 def test_sub_gradients_are_bounded_as_the_paper_says(chain: Chain) -> None:
-    """Step 1 is minus the sub-gradient at zero over lam: at most 2 max ||phi|| / lam."""
+    """Of a sequence at most 2 max ||phi||. Step t has added minus that over lam t."""
     if not all_labels(chain):
         return
     longest = max(chain.share(i) * np.linalg.norm(chain.phi(i, y)) for i in range(chain.m) for y in chain.labellings(i))
     for loss in LOSSES:
-        model = tagger(chain, loss, Pegasos(T=1))
-        assert np.linalg.norm(model._w) * chain.lam <= 2 * longest * (1 + 1e-9)
+        sums = [np.zeros(chain.layout.size)]
+        for T in (1, 2, 3, 4):
+            model = tagger(chain, loss, Pegasos(T=T))
+            sums.append(T * chain.lam * model._w)
+            assert np.linalg.norm(sums[-1] - sums[-2]) <= 2 * longest * (1 + 1e-9)
 
 
 @pytest.mark.parametrize(("boundaries", "bias"), [("none", "none"), ("start", "regularized"), ("end", "regularized")])

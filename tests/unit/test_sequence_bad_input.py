@@ -5,11 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from chains import DICTS, TAGS, tagger
 
 from pegasos import Pegasos
 
+FRAME = pd.DataFrame({"a": [1.0, 0.0], "b": [0.0, 1.0]})
+LOOP: dict[str, Any] = {}
+LOOP["again"] = LOOP
 GOOD: dict[str, Any] = {"X": DICTS, "y": TAGS}
 BAD: list[tuple[dict[str, Any], dict[str, Any], str]] = [
     ({}, {"X": []}, "no sequences"),
@@ -59,6 +63,24 @@ BAD: list[tuple[dict[str, Any], dict[str, Any], str]] = [
     ({"solver": Pegasos(k=9)}, {}, "k = 9 sequences per step"),
     ({"solver": Pegasos(T=5, output="best")}, {}, "is not for sequences"),
     ({"n_jobs": 0}, {}, "n_jobs must not be 0"),
+    ({"solver": Pegasos(T=5, certify=False)}, {}, "certify=False is not for sequences"),
+    ({"solver": Pegasos(advance="on_loss")}, {}, "is not for sequences"),
+    ({"solver": Pegasos(start="random")}, {}, "start is not for sequences"),
+    ({}, {"y": [["D", pd.NA, "V"], *TAGS[1:]]}, r"NaN \(sequence 0, token 1\)"),
+    ({}, {"X": np.ones((3, 2)), "y": [0, 1, 0], "groups": [[1], [1], [2]]}, r"groups has shape \(3, 1\)"),
+    ({}, {"X": np.ones((2, 2)), "y": [0, 1], "groups": np.array([{}, {}])}, "names that can be compared"),
+    ({}, {"X": np.ones((2, 2)), "y": [0, 1], "lengths": np.array([2**63, 2**63, 2], np.uint64)}, "but there are 2 tok"),
+    ({}, {"X": np.ones((2, 2)), "y": [0, 1], "lengths": [1.0, 1.0]}, "whole numbers"),
+    ({}, {"X": [FRAME, FRAME[["b", "a"]]], "y": [[0, 1], [1, 0]]}, r"X\[1\] has other names of columns than X\[0\]"),
+    ({}, {"X": [[{"a": 10**400}]], "y": [["D"]]}, r"X\[0\]\[0\] has the feature 'a'"),
+    ({}, {"X": [[{"a": 1e200}]], "y": [["D"]]}, "overflows although its entries are finite"),
+    ({}, {"X": [[{"a": "\ud800"}]], "y": [["D"]]}, "no valid Unicode"),
+    ({}, {"X": [[{"a": b"x"}]], "y": [["D"]]}, "value of type bytes"),
+    ({}, {"X": [[LOOP]], "y": [["D"]]}, "nested too deeply"),
+    ({"costs": [[0, np.nan, 1], [1, 0, 1], [1, 1, 0]]}, {}, "costs"),
+    ({"costs": [[0, -1, 1], [1, 0, 1], [1, 1, 0]]}, {}, "costs"),
+    ({"allowed": np.ones((3, 3))}, {}, "allowed must be 3 x 3 of True and False"),
+    ({"n_hashed": 2**40}, {}, r"2\^31 - 1 columns"),
 ]
 
 
@@ -90,3 +112,30 @@ def test_two_kinds_of_input_are_not_mixed() -> None:
         matrices.predict(DICTS)
     with pytest.raises(ValueError, match="has 2 features, but the model was fitted with 3"):
         matrices.predict([np.ones((1, 2))])
+
+
+@pytest.mark.parametrize("loss", ["hinge", "log"])
+def test_one_sequence_may_be_as_long_as_a_book(loss: str) -> None:
+    rng = np.random.default_rng(0)
+    X = (rng.uniform(size=(10_000, 6)) < 0.3).astype(float)
+    y = (X[:, 0] + rng.uniform(size=len(X)) > 0.8).astype(int)
+    model = tagger(loss=loss, lam=1.0).fit(X, y, lengths=[len(X)])
+    assert model.converged_
+    assert model.score(X, y, lengths=[len(X)]) > 0.8
+    if loss == "log":
+        np.testing.assert_allclose(model.predict_marginals(X, lengths=[len(X)]).sum(axis=1), 1.0)
+
+
+def test_columns_of_a_frame_keep_their_names() -> None:
+    model = tagger().fit([FRAME, FRAME], [["x", "y"], ["x", "y"]])
+    assert model.feature_names_in_.tolist() == ["a", "b"]
+    assert model.predict([FRAME]) == model.predict([FRAME.to_numpy()]) == [["x", "y"]]
+    with pytest.raises(ValueError, match=r"has the columns b, a; the model was fitted with a, b"):
+        model.predict(FRAME[["b", "a"]], lengths=[2])
+    assert not hasattr(tagger().fit(DICTS, TAGS), "feature_names_in_")
+
+
+def test_sequences_may_be_named_by_anything() -> None:
+    names = np.array([None, None, "b", ("c", 1)], object)
+    model = tagger().fit(np.eye(4), [0, 1, 0, 1], groups=names)
+    np.testing.assert_array_equal(model._w, tagger().fit(np.eye(4), [0, 1, 0, 1], lengths=[2, 1, 1])._w)

@@ -21,8 +21,9 @@ namespace pegasos::structured {
 
 class FrankWolfe {
  public:
+  // visits: counted on.
   FrankWolfe(const Tagging& task, std::vector<WorkingSet>& sets, std::span<double> w, Team& team, Watch& watch,
-             History& history)
+             History& history, int64_t& visits)
       : task_(task),
         sets_(sets),
         w_(w),
@@ -34,12 +35,20 @@ class FrankWolfe {
         gap_(size_t(task.m()), 0.0),
         found_(size_t(task.chains.tokens())),
         value_(size_t(task.m())),
-        unit_(1 / (task.lam * double(task.m()))) {}
+        unit_(1 / (task.lam * double(task.m()))),
+        visits_(visits) {}
 
-  int64_t visits() const { return visits_; }
+  // Whether the last run ended since another method might be faster, with its certificate.
+  bool crawls() const { return crawls_; }
+  // How many epochs more it would take, by the last two certificates.
+  double to_come() const { return to_come_; }
 
-  // max_epochs: passes over all sequences, or as many visits.
-  void run(uint64_t seed, double max_epochs) {
+  // max_epochs: passes over all sequences, or as many visits. It crawls when more than so many are to come, and it has
+  // had its turn, so many visits.
+  void run(uint64_t seed, double max_epochs, double to_come, int64_t turn) {
+    const int64_t until = visits_ + turn;
+    crawls_ = false;
+    seen_gap_ = std::numeric_limits<double>::infinity();
     rebuild();
     const int64_t m = task_.m();
     const double most = max_epochs * double(m);
@@ -60,6 +69,9 @@ class FrankWolfe {
       if (last || estimate <= 0.7 * history_.tol() || round % 8 == 7) {
         if (!certify()) break;
         if (done_ || last) return;
+        to_come_ = epochs_to_come();
+        crawls_ = to_come_ > to_come && visits_ >= until;
+        if (crawls_) return;
         step_on_all();
       }
     }
@@ -188,6 +200,16 @@ class FrankWolfe {
     return true;
   }
 
+  // If the gap goes on to fall as it has since the last certificate; called once for each.
+  double epochs_to_come() {
+    const double gap = history_.last().objective - history_.last().dual;
+    const double epochs = double(visits_ - seen_visits_) / double(task_.m());
+    const double to_come = std::log(gap / history_.tol()) * epochs / std::log(seen_gap_ / gap);
+    const bool known = std::isfinite(seen_gap_);
+    seen_visits_ = visits_, seen_gap_ = gap;
+    return !known ? 0 : to_come >= 0 ? to_come : std::numeric_limits<double>::infinity();
+  }
+
   // The labellings that the certificate found are as good as any.
   void step_on_all() {
     for (int64_t i = 0; i < task_.m(); ++i) step(i);
@@ -207,8 +229,11 @@ class FrankWolfe {
   std::vector<double> value_;  // max_y H(y)
   SparseSum sum_;
   double unit_;
-  int64_t visits_ = 0;
-  bool done_ = false;
+  int64_t& visits_;
+  bool done_ = false, crawls_ = false;
+  int64_t seen_visits_ = 0;
+  double to_come_ = 0;
+  double seen_gap_ = std::numeric_limits<double>::infinity();
 };
 
 }  // namespace pegasos::structured

@@ -21,7 +21,7 @@ class InDoubt {
   struct Node {     // a label of a token
     int64_t first;  // of its entries, which end with those of the next node
     Label label;
-    double boost;  // of its score: what makes it as probable as `least`
+    double boost;  // of its score: its cost, and what makes it as probable as `least`
     double p;      // in the chain that is left
   };
   struct Link {                 // two labels in a row
@@ -150,7 +150,7 @@ class InDoubt {
     const auto node = int64_t(nodes.size());
     positions.push_back({node, int64_t(links.size())});
     for (const Kept& kept : kept_) {
-      nodes.push_back({int64_t(entries.size()), kept.label, kept.boost, 0});
+      nodes.push_back({int64_t(entries.size()), kept.label, kept.boost + cost(i, t, kept.label), 0});
       if (in_doubt) add_entries(i, t, kept.label);
     }
     for (int64_t from = before; before >= 0 && from < node; ++from)
@@ -159,6 +159,10 @@ class InDoubt {
         links.push_back({place < 0 ? -1 : number_of(place), 0, 0, 0});
         if (task_.layout.has_blocks()) add_link_entries(i, t, nodes[size_t(from)].label, kept.label);
       }
+  }
+
+  double cost(int64_t i, int64_t t, Label k) const {
+    return task_.costs.empty() ? 0 : task_.costs[size_t(task_.truth_of(i)[t] * task_.layout.width + k)];
   }
 
   void add_link_entries(int64_t i, int64_t t, Label from, Label to) {

@@ -3,6 +3,8 @@
 //
 // f is lam-strongly convex, so that f(w) - f* <= ||gradient||^2 / (2 lam): every gradient is a proof. It is the duality
 // gap of w and the marginals, which are the dual variables.
+//
+// Where the task has costs, they are added to the scores, as softened.hpp wants it.
 #pragma once
 
 #include <vector>
@@ -53,6 +55,22 @@ class Likelihood {
     return watch.look();
   }
 
+  // What a gradient may be off by.
+  double rounding(std::span<const double> w) const { return rounding_.gradient(w); }
+
+  // The mean cost of labellings drawn by the last marginals: a lower bound of it.
+  double expected_cost(std::span<const double> w) const {
+    const int64_t width = task_.layout.width;
+    double sum = 0;
+    for (int64_t i = 0; i < task_.m(); ++i) {
+      double own = 0;
+      for (int64_t t = task_.chains.begin(i); t < task_.chains.begin(i) + task_.chains.length(i); ++t)
+        own += simd::dot(marginals_.data() + t * width, width, task_.costs.data() + task_.truth[size_t(t)] * width);
+      sum += task_.weight(i) * own;
+    }
+    return sum / double(task_.m()) * (1 - rounding_.chance(w) - 0x1p-52 * double(marginals_.size()));
+  }
+
   // A lower bound of the minimum, from f(w) and the length of its gradient, rounding counted.
   double bound(std::span<const double> w, double f, std::span<const double> gradient) const {
     const double length = std::sqrt(norm2(gradient)) + rounding_.gradient(w);
@@ -69,7 +87,7 @@ class Likelihood {
   void visit(int64_t i, const Edges& edges, const double* w, Part& part, double* sums) {
     Scratch& s = part.scratch;
     const int64_t n = task_.chains.length(i), begin = task_.chains.begin(i), width = edges.width;
-    score_tokens(task_.emissions(), i, edges, w, 1, nullptr, nullptr, s);
+    score_tokens(task_.emissions(), i, edges, w, 1, task_.cost_table(), task_.truth_of(i), s);
     const double truth = score_of(edges, n, s, task_.truth_of(i));
     const double weight = task_.weight(i);
     part.loss += weight * (forward_backward(edges, task_.reach, n, s, weight, part.counts) - truth);

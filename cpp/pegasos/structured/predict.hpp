@@ -17,9 +17,8 @@ inline bool decode(const Tagging& task, std::span<const double> w, Team& team, W
       team, watch,
       [&](int64_t i, int64_t slot) {
         Scratch& s = scratch[size_t(slot)];
-        const double* costs = task.costs.empty() ? nullptr : task.costs.data();
-        score_tokens(task.emissions(), i, edges, w.data(), 1, costs, task.truth.empty() ? nullptr : task.truth_of(i),
-                     s);
+        score_tokens(task.emissions(), i, edges, w.data(), 1, task.cost_table(),
+                     task.truth.empty() ? nullptr : task.truth_of(i), s);
         scores[size_t(i)] = viterbi(edges, task.chains.length(i), s, out.data() + task.chains.begin(i));
       },
       [](int64_t) {});

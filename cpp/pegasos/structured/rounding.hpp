@@ -41,6 +41,7 @@ class Rounding {
         per_weight_ += weight * terms * size / m_;
         per_cost_ += weight * terms / m_;
         worst_token_ = std::max(worst_token_, terms * size);
+        worst_terms_ = std::max(worst_terms_, terms);
       }
     }
     for (size_t f = 0; f < column.size(); ++f) {
@@ -59,9 +60,10 @@ class Rounding {
                    double(w.size()) / 4 * penalty);
   }
   // Of the length of the gradient of the log loss.
-  double gradient(std::span<const double> w) const {
-    const double chance = 2 * unit * (longest_ * (labels_ + 8) + worst_token_ * largest(w));
-    return (chance * columns_ + unit * long_columns_) / m_;
+  double gradient(std::span<const double> w) const { return (chance(w) * columns_ + unit * long_columns_) / m_; }
+  // Of a marginal, relative to it.
+  double chance(std::span<const double> w) const {
+    return 2 * unit * (longest_ * (labels_ + 8) + worst_token_ * largest(w) + worst_terms_ * largest_cost_);
   }
 
  private:
@@ -74,7 +76,7 @@ class Rounding {
   }
 
   double labels_, m_;
-  double longest_ = 0, largest_cost_ = 0, worst_token_ = 0;
+  double longest_ = 0, largest_cost_ = 0, worst_token_ = 0, worst_terms_ = 0;
   double per_weight_ = 0, per_cost_ = 0, columns_ = 0, long_columns_ = 0;
 };
 

@@ -33,6 +33,7 @@ struct Tagging {
   double weight(int64_t i) const { return weights.empty() ? 1.0 : weights[size_t(i)]; }
   Emissions emissions() const { return {chains, layout, places, transition_features}; }
   const Label* truth_of(int64_t i) const { return truth.data() + chains.begin(i); }
+  const double* cost_table() const { return costs.empty() ? nullptr : costs.data(); }
 };
 
 // The score of a labelling by the scores in s, added up in the order of the dynamic programmes.

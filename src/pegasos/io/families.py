@@ -54,11 +54,15 @@ def _features(model: Any, state: State) -> int:
     """n_features_in_, and their names where there are any."""
     model.n_features_in_ = n = state.count("n_features_in_")
     if "feature_names_in_" in state:
-        names = state.take("feature_names_in_", np.ndarray)
-        if names.shape != (n,) or not all(isinstance(name, str) for name in names):
-            raise Damaged(f"feature_names_in_ does not have {n} names")
-        model.feature_names_in_ = names
+        model.feature_names_in_ = _column_names(state, n)
     return n
+
+
+def _column_names(state: State, n: int) -> Any:
+    names = state.take("feature_names_in_", np.ndarray)
+    if names.shape != (n,) or not all(isinstance(name, str) for name in names):
+        raise Damaged(f"feature_names_in_ does not have {n} names")
+    return names
 
 
 def _names_of(model: Any) -> dict[str, Any]:
@@ -185,14 +189,15 @@ def _tagger(model: Any) -> dict[str, Any]:
         "seen": shape.seen,
         "boundaries": (shape.start, shape.end),
         "allowed": shape.allowed,
+        **_names_of(model),
         **({} if shape.chosen is None else {"transition_columns_": shape.chosen}),
         **shape.weights(w),
     }
 
 
 def _restore_tagger(model: Any, state: State) -> None:
-    n = state.count("n_features_in_")
-    model.n_features_in_ = n
+    n = model.n_features_in_ = state.count("n_features_in_")
+    columns = _column_names(state, n) if "feature_names_in_" in state else None
     model.classes_ = state.labels("classes_", 1)
     K = len(model.classes_)
     seen, (start, end), allowed = state.take("seen"), state.take("boundaries", tuple), state.take("allowed")
@@ -216,7 +221,11 @@ def _restore_tagger(model: Any, state: State) -> None:
     names, named, hashed = state.take("feature_names_"), state.take("named", bool), state.count("hashed")
     if (names is not None and len(names) != n) or (names is None) != (not named or hashed > 0) or hashed not in (0, n):
         raise Damaged(f"feature_names_ does not have {n} names")
-    model._features = Features.of(names or [], hashed, n) if named else Features(n_features=n)
+    model._features = (
+        Features.of(names or [], hashed, n)
+        if named
+        else Features(n_features=n, columns=None if columns is None else tuple(columns))
+    )
     model._loss, model.n_unknown_ = state.take("_loss", str), state.count("n_unknown_")
     model._going_on = None
     _restore_course(model, state)
@@ -240,7 +249,13 @@ FAMILIES = {
     "PegasosSequenceTagger": Family(_tagger, _restore_tagger),
     "PegasosStructured": Family(_structured, _restore_structured),
 }
-_SEARCHED = ("PegasosClassifier", "PegasosRegressor", "KernelPegasosClassifier", "KernelPegasosRegressor")
+_SEARCHED = (
+    "PegasosClassifier",
+    "PegasosRegressor",
+    "KernelPegasosClassifier",
+    "KernelPegasosRegressor",
+    "PegasosSequenceTagger",
+)
 FAMILIES |= {f"{name}CV": searching(FAMILIES[name]) for name in _SEARCHED}
 
 

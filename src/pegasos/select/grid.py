@@ -46,9 +46,9 @@ def values_of(given: Any) -> Floats | None:
     return np.unique(np.asarray(list(given), dtype=np.float64))[::-1]
 
 
-def spaced(largest: float, count: int) -> Floats:
+def spaced(largest: float, count: int, span: float = _SPAN) -> Floats:
     """So many values, equally far apart on a logarithmic scale, the largest first."""
-    lams: Floats = np.geomspace(largest, largest / _SPAN, count) if count > 1 else np.array([largest])
+    lams: Floats = np.geomspace(largest, largest / span, count) if count > 1 else np.array([largest])
     return np.clip(lams, LAM.low, LAM.high)
 
 

@@ -187,6 +187,8 @@ class PegasosStructured(run.Files, run.CallbackSupportMixin, BaseEstimator):  # 
             or not (isinstance(solver.start, str) and solver.start == "zero")
         ):
             raise ValueError("structures take output='last', 'average' or 'tail', advance='always' and start='zero'.")
+        if not solver.certify:
+            raise ValueError("certify=False is not for structures; use certify=True.")
         if solver.output == "tail" and solver.T is None:
             raise ValueError("output='tail' needs T: the number of steps whose last part is averaged.")
 

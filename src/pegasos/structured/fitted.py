@@ -103,6 +103,13 @@ class FittedChain(run.Files, run.CallbackSupportMixin, BaseEstimator):  # type: 
         self._fitted()
         return self._features.names
 
+    @property
+    def feature_names_in_(self) -> NDArray[Any]:
+        self._fitted()
+        if self._features.columns is None:
+            raise AttributeError("feature_names_in_ is there where the columns of a frame had names.")
+        return np.array(self._features.columns, object)
+
     def _fitted(self) -> Floats:
         if "_w" not in vars(self):  # a property: hasattr must be able to say no
             raise AttributeError("this PegasosSequenceTagger is not fitted yet.")
@@ -119,12 +126,16 @@ class FittedChain(run.Files, run.CallbackSupportMixin, BaseEstimator):  # type: 
 
     def _tagging(self, X: Any, lengths: Any, groups: Any, y: Any = None) -> tuple[Stacked, _core.Tagging]:
         check_is_fitted(self)
-        stacked, _ = read(X, lengths, groups, self._features, 1, 0)
+        stacked = self._stacked(X, lengths, groups)
         self._tell_unknown(stacked)
         labels = None if y is None else encode(flat(y, stacked), stacked, self.classes_)[1]
         tagging = _core.Tagging(stacked.native(), self._shape.layout, labels=labels)
         check_possible(tagging, stacked)
         return stacked, tagging
+
+    def _stacked(self, X: Any, lengths: Any, groups: Any) -> Stacked:
+        """X in the columns of the model."""
+        return read(X, lengths, groups, self._features, 1, 0)[0]
 
     def _tell_unknown(self, stacked: Stacked) -> None:
         self.n_unknown_ = stacked.unknown

@@ -62,8 +62,9 @@ def encode(labels: list[Any], stacked: Stacked, known: NDArray[Any] | None = Non
     codes = np.empty(len(labels), np.uint16)
     try:
         for label in dict.fromkeys(labels):
-            if label != label:
-                raise ValueError(f"y contains NaN ({place_of(stacked, labels.index(label))}).")
+            if _missing(label):
+                token = next(t for t, other in enumerate(labels) if other is label)
+                raise ValueError(f"y contains NaN ({place_of(stacked, token)}).")
             if label not in number:
                 if not grow:
                     at = place_of(stacked, labels.index(label))
@@ -89,7 +90,7 @@ def known_labels(classes: Any) -> NDArray[Any]:
     """Labels that are named, in order where they have one."""
     named = list(listed(classes, "classes must be a list of labels"))
     for label in named:
-        if not _hashable(label) or label != label:
+        if not _hashable(label) or _missing(label):
             raise ValueError(f"classes has {label!r}, which is no label: labels are hashable, and not NaN.")
     return _as_array(_in_order(list(dict.fromkeys(named))))
 
@@ -100,6 +101,13 @@ def _hashable(label: Any) -> bool:
     except TypeError:
         return False
     return True
+
+
+def _missing(label: Any) -> bool:
+    try:
+        return bool(label != label)
+    except TypeError:  # pandas' NA, of which nothing is true or false
+        return True
 
 
 def _in_order(labels: list[Any]) -> list[Any]:

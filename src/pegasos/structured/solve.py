@@ -52,6 +52,10 @@ def check_pegasos(solver: Pegasos, task: Task, one_pass: bool) -> None:
         raise ValueError(f"output={solver.output!r} is not for sequences; use 'last', 'average' or 'tail'.")
     if not isinstance(solver.start, str) or solver.start != "zero":
         raise ValueError("start is not for sequences; use start='zero', and warm_start to go on from a fit.")
+    if not solver.certify:
+        raise ValueError(
+            "certify=False is not for sequences; use certify=True, or partial_fit, which certifies nothing."
+        )
     if solver.advance != "always":
         raise ValueError("advance='on_loss' is not for sequences; use 'always'.")
     refuse_long_step(solver, task.lam)

@@ -67,6 +67,8 @@ class PegasosSequenceTagger(TrainedChain):
         Their weights, from label x to label; minus infinity where forbidden.
     start_, end_ : arrays of shape (n_labels,)
     feature_names_ : list of str, or None without a vocabulary
+    feature_names_in_ : array of str
+        Columns, where X was a frame, or a list of frames, with names that are strings.
     objective_, dual_objective_, gap_, converged_, history_, n_iter_, n_steps_
         As in `PegasosClassifier`; the mean is over sequences, and a step looks at sequences.
     n_unknown_ : int

@@ -29,6 +29,7 @@ class Stacked:
     is_list: bool  # a list of sequences was given, and answers are lists
     unknown: int = 0  # features that are not in the vocabulary, left out
     numbers: Places | None = None  # of sequences, where some were left out
+    columns: tuple[str, ...] | None = None  # their names, where frames have come
 
     @property
     def lengths(self) -> Places:
@@ -54,6 +55,7 @@ class Features:
     vocabulary: _core.Vocabulary | None = None
     hashed: int = 0
     n_features: int = 0
+    columns: tuple[str, ...] | None = None  # of frames
 
     @staticmethod
     def of(names: Sequence[str], hashed: int, n_features: int) -> Features:
@@ -67,11 +69,11 @@ class Features:
     def __getstate__(self) -> dict[str, Any]:
         """Names, which every way to save an object can hold, in the place of the native vocabulary."""
         names = None if self.vocabulary is None else self.vocabulary.names()
-        return {"names": names, "hashed": self.hashed, "n_features": self.n_features}
+        return {"names": names, "hashed": self.hashed, "n_features": self.n_features, "columns": self.columns}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.hashed, self.n_features = state["hashed"], state["n_features"]
-        self.vocabulary = None
+        self.vocabulary, self.columns = None, state.get("columns")
         if state["names"] is not None:
             self.vocabulary = Features.of(state["names"], self.hashed, self.n_features).vocabulary
 
@@ -91,7 +93,7 @@ def read(
     """Sequences of any kind. features: those of the fit before, None to learn them."""
     if is_stacked(X):
         begins = _begins(X.shape[0], lengths, groups)
-        stacked = _of_matrix(X, begins, is_list=False)
+        stacked = _of_matrix(X, begins, is_list=False, columns=_columns(X))
         return stacked, _same_columns(stacked, features)
     if lengths is not None or groups is not None:
         raise ValueError("lengths and groups go with one stacked matrix; X is a list of sequences already.")
@@ -138,16 +140,21 @@ def _begins(n_tokens: int, lengths: Any, groups: Any) -> Places:
             raise ValueError(f"groups has shape {groups.shape} for {n_tokens} tokens; it needs one entry for each.")
         if groups.dtype.kind == "f" and np.isnan(groups).any():
             raise ValueError(f"groups is NaN for token {int(np.flatnonzero(np.isnan(groups))[0])}.")
-        starts = np.flatnonzero(groups[1:] != groups[:-1]) + 1
-        heads = groups[np.concatenate([[0], starts])] if n_tokens else groups
-        if len(np.unique(heads)) != len(heads):
+        try:
+            starts = np.flatnonzero(groups[1:] != groups[:-1]) + 1
+            heads = groups[np.concatenate([[0], starts])].tolist() if n_tokens else []
+            together = len(set(heads)) == len(heads)
+        except TypeError:  # not hashable, or pandas' NA
+            raise ValueError("groups must be numbers, strings or other names that can be compared.") from None
+        if not together:
             raise ValueError("the tokens of a group must stand together: sort X, y and groups by group first.")
         return np.concatenate([[0], starts, [n_tokens]] if n_tokens else [[0]]).astype(np.int64)
     counts = np.asarray(lengths)
     if counts.ndim != 1 or (counts.size and counts.dtype.kind not in "iu") or (counts < 0).any():
         raise ValueError("lengths must be whole numbers >= 0, one for each sequence.")
-    if counts.sum() != n_tokens:
-        raise ValueError(f"the lengths add up to {counts.sum()}, but there are {n_tokens} tokens.")
+    total = sum(counts.tolist())  # no overflow
+    if total != n_tokens:
+        raise ValueError(f"the lengths add up to {total}, but there are {n_tokens} tokens.")
     return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
 
 
@@ -182,11 +189,17 @@ def _arrays(csr: Any) -> tuple[Places, NDArray[np.int32], NDArray[np.float64]]:
     )
 
 
-def _of_matrix(X: Any, begins: Places, is_list: bool) -> Stacked:
+def _of_matrix(X: Any, begins: Places, is_list: bool, columns: tuple[str, ...] | None) -> Stacked:
     csr = _csr(X, "X")
     indptr, indices, data = _arrays(csr)
     values = None if len(data) and (data == 1.0).all() else data
-    return Stacked(indptr, indices, values, begins, int(csr.shape[1]), is_list)
+    return Stacked(indptr, indices, values, begins, int(csr.shape[1]), is_list, columns=columns)
+
+
+def _columns(X: Any) -> tuple[str, ...] | None:
+    """The names of a frame's columns, if all are strings."""
+    names = tuple(getattr(X, "columns", ()))
+    return names if names and all(isinstance(name, str) for name in names) else None
 
 
 def _of_matrices(X: Any) -> Stacked:
@@ -197,18 +210,25 @@ def _of_matrices(X: Any) -> Stacked:
         parts.append(_csr(x, f"X[{i}]"))
         if parts[-1].shape[1] != parts[0].shape[1]:
             raise ValueError(f"X[{i}] has {parts[-1].shape[1]} columns where X[0] has {parts[0].shape[1]}.")
+        if _columns(x) != _columns(X[0]):
+            raise ValueError(f"X[{i}] has other names of columns than X[0], or the same ones in another order.")
         _arrays(parts[-1])
     begins = np.concatenate([[0], np.cumsum([part.shape[0] for part in parts])]).astype(np.int64)
-    return _of_matrix(sp.vstack(parts, format="csr"), begins, is_list=True)
+    return _of_matrix(sp.vstack(parts, format="csr"), begins, is_list=True, columns=_columns(X[0]))
 
 
 def _same_columns(stacked: Stacked, features: Features | None) -> Features:
     if features is None:
-        return Features(n_features=stacked.n_features)
+        return Features(n_features=stacked.n_features, columns=stacked.columns)
     if features.named:
         raise ValueError("the model was fitted on lists of tokens; these sequences are matrices.")
     if stacked.n_features != features.n_features:
         raise ValueError(f"X has {stacked.n_features} features, but the model was fitted with {features.n_features}.")
+    if None not in (stacked.columns, features.columns) and stacked.columns != features.columns:
+        raise ValueError(
+            f"X has the columns {', '.join(stacked.columns or ())}; the model was fitted with "
+            f"{', '.join(features.columns or ())}, in this order."
+        )
     return features
 
 
@@ -233,12 +253,16 @@ def kept_features(stacked: Stacked, features: Features, which: NDArray[np.bool_]
         return stacked, features
     assert features.vocabulary is not None
     vocabulary = features.vocabulary.kept(which.astype(np.uint8))
+    return kept_columns(stacked, which), Features(vocabulary, 0, len(vocabulary))
+
+
+def kept_columns(stacked: Stacked, which: NDArray[np.bool_]) -> Stacked:
+    """The same tokens with these columns alone, numbered anew."""
     kept = which[stacked.indices]
-    smaller = replace(
+    return replace(
         stacked,
         indptr=np.concatenate([[0], np.cumsum(kept)])[stacked.indptr],
         indices=(np.cumsum(which) - 1)[stacked.indices[kept]].astype(np.int32),
         values=None if stacked.values is None else stacked.values[kept],
-        n_features=len(vocabulary),
+        n_features=int(which.sum()),
     )
-    return smaller, Features(vocabulary, 0, len(vocabulary))

@@ -11,7 +11,23 @@ from numpy.typing import NDArray
 
 from .labels import Codes, encode, flat
 from .run import Floats, row_weights
-from .tokens import Features, Places, Stacked, kept_features, read
+from .tokens import Features, Places, Stacked, kept_columns, kept_features, read
+
+
+@dataclass(frozen=True)
+class Whole:
+    """All sequences that were given, and all features and labels they have."""
+
+    stacked: Stacked
+    features: Features
+    classes: NDArray[Any]
+    codes: Codes  # of every token
+    given: tuple[Any, Any, Any]  # X, y and sample_weight as they came
+
+    def part(self, sequences: NDArray[np.int64], columns: NDArray[np.bool_] | None) -> Stacked:
+        """Some sequences, in ascending order, with these features."""
+        some = _only(self.stacked, sequences)
+        return some if columns is None else kept_columns(some, columns)
 
 
 @dataclass(frozen=True)
@@ -24,6 +40,7 @@ class TrainingSet:
     codes: Codes  # of every token
     s: Floats | None  # of sequences, with mean 1; None: all are 1
     given: tuple[Any, Any, Any]  # X, y and sample_weight as they came
+    columns: NDArray[np.bool_] | None = None  # features kept of all that there are; None: all
 
     @property
     def fingerprint(self) -> bytes:
@@ -46,28 +63,40 @@ class Reader:
     hashed: int
 
     def read(self, X: Any, y: Any, lengths: Any, groups: Any, sample_weight: Any) -> TrainingSet:
-        # Weights count in min_count: it waits for them.
-        min_count = self.min_count if sample_weight is None else 1
-        stacked, features = read(X, lengths, groups, self.features, min_count, self.hashed)
+        whole = self.whole(X, y, lengths, groups, sample_weight)
+        return self.chosen(whole, sequence_weights(sample_weight, whole.stacked))
+
+    def whole(self, X: Any, y: Any, lengths: Any, groups: Any, sample_weight: Any) -> Whole:
+        """All that is there; `min_count` waits for the weights, which count in it."""
+        stacked, features = read(X, lengths, groups, self.features, 1, self.hashed)
         if not len(stacked.lengths):
             raise ValueError("X has no sequences: there is nothing to learn from.")
         classes, codes = encode(flat(y, stacked), stacked, self.classes)
-        s = sequence_weights(sample_weight, stacked)
+        return Whole(stacked, features, classes, codes, (X, y, sample_weight))
+
+    def chosen(self, whole: Whole, s: Floats | None) -> TrainingSet:
+        """What is left with these weights of sequences; None: all are 1."""
+        stacked, features, classes, codes = whole.stacked, whole.features, whole.classes, whole.codes
+        columns, learns = None, self.features is None and features.named and not features.hashed
+        if s is None and learns and self.min_count > 1:
+            columns = np.bincount(stacked.indices, minlength=stacked.n_features) >= self.min_count
+            stacked, features = kept_features(stacked, features, columns)
         if s is not None:
             kept = np.flatnonzero(s)
             if not len(kept):
                 raise ValueError("all weights are zero: no sequence is left to train on.")
             stacked, codes, s = _only(stacked, kept), codes[_tokens_of(stacked, kept)], s[kept]
-            if self.features is None and features.named and not features.hashed:
+            if learns:
                 counts = np.bincount(stacked.indices, np.repeat(s, _numbers_of(stacked)), minlength=stacked.n_features)
-                stacked, features = kept_features(stacked, features, (counts > 0) & (counts >= self.min_count))
+                columns = (counts > 0) & (counts >= self.min_count)
+                stacked, features = kept_features(stacked, features, columns)
             if self.classes is None:
                 used, places = np.unique(codes, return_inverse=True)
                 classes, codes = classes[used], places.astype(np.uint16)
             s = None if (s == s[0]).all() else np.maximum(s * (len(s) / s.sum()), np.finfo(float).tiny)
         if not len(codes):
             raise ValueError("all sequences are empty: there is nothing to learn from.")
-        return TrainingSet(stacked, features, classes, codes, s, (X, y, sample_weight))
+        return TrainingSet(stacked, features, classes, codes, s, whole.given, columns)
 
 
 def sequence_weights(sample_weight: Any, stacked: Stacked) -> Floats | None:

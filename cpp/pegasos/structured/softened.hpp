@@ -1,0 +1,147 @@
+// Minimises f, the structured hinge of all sequences, where block-coordinate Frank-Wolfe crawls: columns of very
+// different size, a lam far below what the data ask for, few and long sequences.
+//
+// The maximum over labellings is softened to tau log sum_y e^(. / tau) (Nesterov 2005). With u = w / tau this is tau
+// times the log loss of u, with costs / tau added to the scores and lam tau in the place of lam: what newton.hpp
+// minimises. tau falls, each time from the w before. Labellings drawn by the marginals p are dual variables of the
+// hinge as well: with w(p) = w - gradient / lam,
+//   f* >= mean expected cost - lam/2 ||w(p)||^2,
+// and the gap is about tau times the entropy of p.
+#pragma once
+
+#include <cmath>
+#include <limits>
+
+#include "pegasos/structured/newton.hpp"
+#include "pegasos/structured/predict.hpp"
+
+namespace pegasos::structured {
+
+class Softened {
+ public:
+  // w: where to begin, whose objective is the last of the history.
+  Softened(const Tagging& task, std::span<double> w, Team& team, Watch& watch, History& history, int64_t& visits)
+      : task_(task),
+        soft_(task),
+        w_(w),
+        team_(team),
+        watch_(watch),
+        history_(history),
+        visits_(visits),
+        rounding_(task),
+        at_(w.begin(), w.end()),
+        gradient_(w.size()),
+        f_(history.last().objective) {}
+
+  // Ends when the history has converged, after so many passes over all sequences, when the watch says stop, and where a
+  // smaller tau proves no more. w is the best that was seen, and the last line belongs to it. Another run goes on.
+  void run(uint64_t seed, double max_epochs) {
+    if (tau_ == 0 && !begin()) return;
+    while (goes_on() && double(visits_) < max_epochs * double(task_.m())) {
+      if (!stage(seed, max_epochs) || history_.converged() || history_.stopped()) return;
+    }
+  }
+  bool goes_on() const { return idle_ < 2; }
+
+  // w is another one now, of this objective.
+  void better(double objective) { f_ = objective; }
+
+ private:
+  // The first tau, whose entropy, a third of what it can be, makes about the gap that there is.
+  bool begin() {
+    double zero = 0;
+    if (!objective(std::vector<double>(w_.size()), zero)) return false;
+    if (zero < f_) std::fill(at_.begin(), at_.end(), 0.0);
+    const double tokens = double(task_.chains.tokens()) / double(task_.m());
+    const double most = *std::max_element(task_.costs.begin(), task_.costs.end());
+    gap_ = f_ - history_.last().dual;
+    tau_ = std::min(gap_ / (0.3 * tokens * std::log(1 + double(task_.layout.labels))), most);
+    error_ = 0.1 * gap_;
+    return true;
+  }
+
+  // Minimises the softened f and proves what it can; then the next tau. False: the watch says stop.
+  bool stage(uint64_t seed, double max_epochs) {
+    costs_.assign(task_.costs.begin(), task_.costs.end());
+    for (double& cost : costs_) cost /= tau_;
+    soft_.costs = costs_;
+    soft_.lam = task_.lam * tau_;
+    for (double& x : at_) x /= tau_;
+    Likelihood likelihood(soft_);
+    History inside(std::max(error_, 0.3 * history_.tol()) / tau_, watch_);
+    Newton(likelihood, at_, seed, team_, watch_, inside)
+        .run(std::numeric_limits<double>::infinity(), max_epochs, visits_);
+    double f = 0;
+    if (inside.empty() || !watch_.look() || !likelihood.evaluate(at_, team_, watch_, f, gradient_)) return false;
+    const double bound = bound_of(likelihood);
+    for (double& x : at_) x *= tau_;
+    if (!objective(at_, f)) return false;
+    visits_ += 2 * task_.m();
+    const double slack = rounding_.objective(at_, task_.lam / 2 * norm2(at_));
+    if (f < f_) {
+      f_ = f;
+      std::copy(at_.begin(), at_.end(), w_.begin());
+    }
+    history_.note(visits_, f_, bound - slack);
+    const bool at_its_end = double(visits_) >= max_epochs * double(task_.m());
+    if (inside.converged() || !at_its_end) next_tau(f - bound + slack);
+    return true;
+  }
+
+  // The minimum for a smaller tau is looked for where the last two point to: it moves on a straight line as soon as it
+  // is known which labels tie.
+  void next_tau(double gap) {
+    idle_ = gap < 0.8 * gap_ ? 0 : idle_ + 1;
+    gap_ = gap;
+    const double factor = std::clamp(0.5 * history_.tol() / gap, 0.1, 0.5), tau = factor * tau_;
+    const std::vector<double> now = at_;
+    if (!before_.empty()) {
+      const double further = (tau_ - tau) / (tau_before_ - tau_);
+      for (size_t j = 0; j < at_.size(); ++j) at_[j] += further * (now[j] - before_[j]);
+    }
+    before_ = now;
+    tau_before_ = tau_;
+    tau_ = tau;
+    error_ = 0.3 * factor * gap;
+  }
+
+  // From the marginals and the gradient at u = w / tau.
+  double bound_of(const Likelihood& likelihood) const {
+    double square = 0;
+    for (size_t j = 0; j < at_.size(); ++j) {
+      const double x = tau_ * at_[j] - gradient_[j] / task_.lam;
+      square += x * x;
+    }
+    const double length = std::sqrt(square) * (1 + 0x1p-52 * double(at_.size())) + likelihood.rounding(at_) / task_.lam;
+    return likelihood.expected_cost(at_) * tau_ - task_.lam / 2 * length * length;
+  }
+
+  // f(w) of the hinge.
+  bool objective(std::span<const double> w, double& f) {
+    std::vector<Label> labels(size_t(task_.chains.tokens()));
+    std::vector<double> best(size_t(task_.m())), truth(size_t(task_.m()));
+    Tagging plain = task_;
+    plain.costs = {};
+    if (!decode(task_, w, team_, watch_, labels, best) || !score(plain, w, team_, watch_, truth)) return false;
+    f = task_.lam / 2 * norm2(w);
+    for (int64_t i = 0; i < task_.m(); ++i)
+      f += task_.weight(i) * (best[size_t(i)] - truth[size_t(i)]) / double(task_.m());
+    return true;
+  }
+
+  const Tagging& task_;
+  Tagging soft_;
+  std::span<double> w_;
+  Team& team_;
+  Watch& watch_;
+  History& history_;
+  int64_t& visits_;
+  Rounding rounding_;
+  std::vector<double> at_, gradient_, costs_;  // at: w of the last stage, which begins the next; during one, u
+  std::vector<double> before_;                 // what the stage before has found
+  double f_;                                   // of w
+  double tau_ = 0, tau_before_ = 0, gap_ = 0, error_ = 0;
+  int idle_ = 0;  // stages that have not narrowed the gap
+};
+
+}  // namespace pegasos::structured
