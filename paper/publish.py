@@ -58,9 +58,17 @@ def claims(results: Results) -> str:
     facts = results["machine"]
     said = (
         f"{held} of {len(rows)} claims held. Measured {', '.join(days)} on {facts['cores']} cores of {facts['cpu']}, "
-        f"{minutes:.0f} minutes of the processor in all."
+        f"{minutes:.0f} minutes of the processor in all." + missing(results["experiments"])
     )
     return table(("claim", "here", "what shows it"), rows) + "\n\n" + said
+
+
+def missing(experiments: dict[str, Any]) -> str:
+    """What this run has left out."""
+    scripts = [path for path in Path(__file__).parent.glob("*.py") if "\nEXPERIMENT = " in path.read_text()]
+    left = [f"`{path.name}`" for path in sorted(scripts) if path.stem not in experiments]
+    part = [f"`{one['command']}`" for one in experiments.values() if "--only" in one["command"]]
+    return (f" Not run: {', '.join(left)}." if left else "") + (f" In part: {', '.join(part)}." if part else "")
 
 
 def order(name: str) -> tuple[int, str]:
@@ -97,9 +105,7 @@ REGIONS: dict[str, Callable[[Results], str]] = {
     "table_2": one_table("tables23_fig5", 0),
     "table_3": one_table("tables23_fig5", 1),
     "slopes": one_table("fig6"),
-    "over_m": one_table("over_m"),
     "study": one_table("study004"),
-    "biases": one_table("choices"),
     "svm_light": svm_light,
 }
 
