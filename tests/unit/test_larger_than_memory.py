@@ -12,6 +12,7 @@ import scipy.sparse as sp
 from pegasos import (
     SDCA,
     Auto,
+    KernelPegasosClassifier,
     Pegasos,
     PegasosClassifier,
     PegasosClassifierCV,
@@ -226,3 +227,18 @@ def test_settled_rows_leave_the_runs(tmp_path) -> None:
         model.fit(data)
         read[shrinking] = model.n_steps_ / len(model.history_["steps"])  # rows between two certificates
     assert read[True] < 0.5 * read[False]
+
+
+def test_models_with_a_kernel_say_why_they_need_memory(tmp_path) -> None:
+    data = stored(tmp_path, SPARSE, SIGNS)
+    with pytest.raises(
+        ValueError, match=r"KernelPegasosClassifier needs rows in memory, and these are in the file .*rows"
+    ):
+        KernelPegasosClassifier().fit(data, data.y)
+
+
+def test_names_of_a_frame_are_kept(tmp_path) -> None:
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame(DENSE[:, :2], columns=["a", "b"])
+    convert_data((frame, DENSE_SIGNS), tmp_path / "t.pegasos")
+    assert PegasosClassifier(lam=0.1).fit(open_data(tmp_path / "t.pegasos")).feature_names_in_.tolist() == ["a", "b"]

@@ -68,6 +68,9 @@ class Source:
     def _found(self) -> Iterator[Piece]:
         if isinstance(self.source, tuple):
             X, y = self.source
+            columns = list(getattr(X, "columns", ()))
+            if columns and all(isinstance(name, str) for name in columns):
+                self.names = columns
             return self._of_matrix(sp.csr_matrix(X) if sp.issparse(X) else np.asarray(X), np.asarray(y))
         kind = self.format or format_of(self.source)
         if kind == "svmlight":
