@@ -113,7 +113,7 @@ Values values_of(const Corner<double>& K, size_t lines, size_t columns) {
 // The rows of every class, and what is known of each row.
 struct PairProblem {
   std::string loss;
-  double parameter, offset, at_zero;
+  double parameter, offset, at_zero, zero_value;
   std::vector<Vec<int64_t>> classes;
   std::optional<Vec<double>> s;
   Vec<double> lengths;
@@ -124,29 +124,30 @@ nb::tuple told(const PairFit& fit) {
   return nb::make_tuple(to_numpy(fit.coefficients), fit.b, lines_of(fit.fit), fit.fit.rounding);
 }
 
-// As many pairs as there are, or until it is stopped: then the last one is unfinished, and what was raised comes last.
-nb::tuple solve_pairs(const PairProblem& problem, const std::vector<GivenPair>& given, PairTerms terms,
-                      const SolveOptions& options, PyWatch& outside) {
+PairTerms with(PairTerms terms, const PairProblem& problem, const SolveOptions& options) {
   const size_t m = problem.lengths.size();
   if ((problem.s && problem.s->size() != m) || problem.left.shape(1) != m || problem.right.shape(1) != m ||
       problem.left.shape(0) != problem.right.shape(0))
     throw std::invalid_argument("arrays of different lengths");
   terms.options = options;
-  terms.parameter = problem.parameter, terms.offset = problem.offset, terms.at_zero = problem.at_zero;
+  terms.parameter = problem.parameter, terms.offset = problem.offset;
+  terms.at_zero = problem.at_zero, terms.zero_value = problem.zero_value;
   if (problem.s) terms.s = span_of(*problem.s);
   terms.lengths = span_of(problem.lengths);
   terms.left = {problem.left.data(), problem.left.size()}, terms.right = {problem.right.data(), problem.right.size()};
-  std::vector<Pair> pairs;
-  for (const auto& [first, second, across, i, k, lam, total] : given) {
-    const auto rows = [&](size_t c) {
-      for (const int64_t row : span_of(problem.classes.at(c)))
-        if (row < 0 || size_t(row) >= m) throw std::invalid_argument("a row that is not there");
-      return span_of(problem.classes.at(c));
-    };
-    const size_t n = rows(i).size(), others = rows(k).size();
-    pairs.push_back({rows(i), rows(k), values_of(first, n, n), values_of(second, others, others),
-                     values_of(across, n, others), lam, total});
-  }
+  return terms;
+}
+
+// The rows of a class, which are there.
+std::span<const int64_t> rows_of(const PairProblem& problem, size_t c) {
+  for (const int64_t row : span_of(problem.classes.at(c)))
+    if (row < 0 || size_t(row) >= problem.lengths.size()) throw std::invalid_argument("a row that is not there");
+  return span_of(problem.classes.at(c));
+}
+
+// As many pairs as there are, or until it is stopped: then the last one is unfinished, and what was raised comes last.
+nb::tuple solve_these(const PairProblem& problem, const std::vector<Pair>& pairs, const PairTerms& terms,
+                      PyWatch& outside) {
   std::vector<PairFit> fits;
   Watch watch = outside.make();
   {
@@ -173,6 +174,32 @@ nb::tuple solve_pairs(const PairProblem& problem, const std::vector<GivenPair>& 
     states.append(state);
   }
   return nb::make_tuple(finished, states, outside.error);
+}
+
+nb::tuple solve_pairs(const PairProblem& problem, const std::vector<GivenPair>& given, const PairTerms& terms,
+                      const SolveOptions& options, PyWatch& outside) {
+  std::vector<Pair> pairs;
+  for (const auto& [first, second, across, i, k, lam, total] : given) {
+    const auto rows = rows_of(problem, i), others = rows_of(problem, k);
+    const size_t n = rows.size(), rest = others.size();
+    pairs.push_back(
+        {rows, others, values_of(first, n, n), values_of(second, rest, rest), values_of(across, n, rest), lam, total});
+  }
+  return solve_these(problem, pairs, with(terms, problem, options), outside);
+}
+
+// All rows of class 0, which K is of, with these labels and those.
+nb::tuple solve_labels(const PairProblem& problem, const Corner<double>& K, const std::vector<Vec<double>>& labels,
+                       double lam, double total, const PairTerms& terms, const SolveOptions& options,
+                       PyWatch& outside) {
+  const auto rows = rows_of(problem, 0);
+  const Values values = values_of(K, rows.size(), rows.size());
+  std::vector<Pair> pairs;
+  for (const auto& y : labels) {
+    if (y.size() != rows.size() || rows.empty()) throw std::invalid_argument("arrays of different lengths");
+    pairs.push_back({rows, {}, values, {}, {}, lam, total, span_of(y)});
+  }
+  return solve_these(problem, pairs, with(terms, problem, options), outside);
 }
 
 template <class T>
@@ -225,15 +252,17 @@ void bind_kernel_solve(nb::class_<PyLabelled>& rows) {
   nb::class_<PairProblem>(rows, "Pairs")
       .def(
           "__init__",
-          [](PairProblem* self, std::string loss, double parameter, double offset, double at_zero,
+          [](PairProblem* self, std::string loss, double parameter, double offset, double at_zero, double zero_value,
              std::vector<Vec<int64_t>> classes, std::optional<Vec<double>> s, Vec<double> lengths, Lines left,
              Lines right) {
-            new (self) PairProblem{std::move(loss), parameter, offset, at_zero, std::move(classes),
-                                   std::move(s),    lengths,   left,   right};
+            new (self) PairProblem{std::move(loss),    parameter,    offset,  at_zero, zero_value,
+                                   std::move(classes), std::move(s), lengths, left,    right};
           },
-          "loss"_a, "parameter"_a, "offset"_a, "at_zero"_a, "classes"_a.noconvert(), "s"_a.noconvert().none(),
-          "lengths"_a.noconvert(), "left"_a.noconvert(), "right"_a.noconvert())
-      .def("solve", &solve_pairs, "pairs"_a.noconvert(), "terms"_a, "options"_a, "watch"_a);
+          "loss"_a, "parameter"_a, "offset"_a, "at_zero"_a, "zero_value"_a, "classes"_a.noconvert(),
+          "s"_a.noconvert().none(), "lengths"_a.noconvert(), "left"_a.noconvert(), "right"_a.noconvert())
+      .def("solve", &solve_pairs, "pairs"_a.noconvert(), "terms"_a, "options"_a, "watch"_a)
+      .def("solve_labels", &solve_labels, "K"_a.noconvert(), "labels"_a.noconvert(), "lam"_a, "total"_a, "terms"_a,
+           "options"_a, "watch"_a);
   nb::class_<PairTerms>(rows, "PairTerms")
       .def(
           "__init__",

@@ -15,7 +15,7 @@ from pegasos import KernelPegasosClassifier, KernelPegasosRegressor, _core, loss
 from pegasos.kernel_solvers import whole as kernel_whole
 from pegasos.kernel_solvers.auto import KernelAuto
 from pegasos.kernel_solvers.cache import touched
-from pegasos.kernel_solvers.journal import Journal
+from pegasos.kernel_solvers.matrix import KernelMatrix
 from pegasos.kernel_solvers.working_set import WorkingSet
 from pegasos.problem.rows import make_rows
 from pegasos.solvers.base import Run
@@ -105,9 +105,9 @@ def works(monkeypatch):
 def test_a_polish_costs_no_more_than_the_fit_so_far_or_a_millisecond(loss, m, lam, works):
     A, y = rows(m, 4, seed=2)
     y = y if loss in losses.CLASSIFICATION else A[:, 0] + 0.1 * A[:, 1]
-    model_of(loss, lam=lam, bias="free").fit(A, y)
+    model_of(loss, lam=lam, bias="free", warm_start=True).fit(A, y)  # else it is one native call
     polishes = [work for work in works if work[0]]
-    so_far = sum(work[2] for work in works if not work[0]) + m**2 * (kernel_whole._VALUE + 4 / 8)
+    so_far = sum(work[2] for work in works if not work[0])
     assert len(polishes) <= 1
     for _, budget, spent in polishes:
         assert budget <= max(so_far, kernel_whole.MILLISECOND)
@@ -172,19 +172,22 @@ def test_matrices_in_use_never_share_memory_and_old_memory_is_used_again(monkeyp
 
 
 def test_a_fit_leaves_no_matrix_behind(monkeypatch):
-    seen, usual = [], Journal.__init__
+    seen, usual = [], KernelMatrix.__init__
 
-    def begin(journal, problem, stop):
-        seen.extend([weakref.ref(problem.matrix), weakref.ref(problem.matrix._values)])
-        usual(journal, problem, stop)
+    def begin(made, *given, **named):
+        usual(made, *given, **named)
+        seen.extend([weakref.ref(made), weakref.ref(made._values)])
 
-    monkeypatch.setattr(Journal, "__init__", begin)
+    monkeypatch.setattr(KernelMatrix, "__init__", begin)
     gc.disable()
     try:
         models = [
-            classifier("rbf", multi_class=which).fit(X, np.digitize(X[:, 0], [-0.5, 0.5])) for which in ("ovr", "ovo")
+            classifier("rbf", multi_class=which, verbose=verbose).fit(X, np.digitize(X[:, 0], [-0.5, 0.5]))
+            for which in ("ovr", "ovo")
+            for verbose in (0, 1)
         ]
-        assert len(models) == 2
+        assert len(models) == 4
+        assert len(seen) >= 8
         assert all(ref() is None for ref in seen)
     finally:
         gc.enable()
@@ -219,7 +222,7 @@ def test_native_pairs_are_checked_at_the_border():
     def solve(rows=(0, 1), second=1, across=one, s=None, errors=((1, 2), (1, 2))):
         classes = [np.array([row]) for row in rows]
         lines = [np.zeros(shape) for shape in errors]
-        pairs = _core.Labelled.Pairs("hinge", 0.0, 0.0, 1.0, classes, s, np.ones(2), *lines)
+        pairs = _core.Labelled.Pairs("hinge", 0.0, 0.0, 1.0, 1.0, classes, s, np.ones(2), *lines)
         return pairs.solve([(one, one, across, 0, second, 0.5, 2.0)], terms, options, watch)
 
     assert solve()[2] is None

@@ -1,4 +1,5 @@
-// Many small problems of one class against one other, one after the other: each from zero to its certificate.
+// Many small problems of one class against one other, or against all others, one after the other: each from zero to its
+// certificate.
 //
 // What is solved is what src/pegasos/kernel_solvers/whole.py does with one problem, by the same functions and to the
 // same bytes; a pair that this leaves unfinished goes on there. It is here because a pair of 100 rows takes less time
@@ -34,12 +35,14 @@ struct Pair {
   std::span<const int64_t> first, second;  // the rows of each class
   Values own_first, own_second, across;    // kernel values of each class with itself, and of the first with the second
   double lam, total;                       // total: the weight of all rows here
+  // Of the rows `first`, where these are all and lie in one block as it is, `own_first`; else classes make the labels.
+  std::span<const double> labels = {};
 };
 
 // What all pairs have in common. Rows are those of the whole problem.
 struct PairTerms {
-  SolveOptions options;  // but for what depends on lam
-  double offset, parameter, at_zero, tol, target, epochs;
+  SolveOptions options;                                                // but for what depends on lam
+  double offset, parameter, at_zero, zero_value, tol, target, epochs;  // zero_value: f(0), which no bound exceeds
   bool polishes;
   double polish_calls, polish_least;  // what a polish costs beside its work, and what it may cost at least
   std::span<const double> s;          // weights; none: all are 1
@@ -66,14 +69,16 @@ class PairSolver {
     PairFit found;
     found.a.assign(n, 0.0);
     found.score.assign(n, 0.0);
-    const KernelBlock<double> K{K_.data(), int64_t(n), t_.offset};
+    const auto K = pair.labels.empty()
+                       ? KernelBlock<double>{K_.data(), int64_t(n), t_.offset}
+                       : KernelBlock<double>{pair.own_first.at, int64_t(n), t_.offset, pair.own_first.stride};
     const BlockState state{y_, p_, found.a, found.score};
     SolveOptions o = t_.options;
     o.terms.typical = mean_diagonal(K);
     o.target = t_.target / pair.lam, o.floor = 1e-12 * t_.at_zero / pair.lam, o.visits = t_.epochs * double(n);
     found.solved = BlockSolver(K, loss_, state, o, team_, watch_).solve();
     if (found.solved.end == End::stopped) return found;
-    History history(t_.tol, watch_, t_.at_zero, known_to);
+    History history(t_.tol, watch_, t_.zero_value, known_to);
     const double disagreement = note(K, state, o, pair, history, found, std::numeric_limits<double>::infinity());
     if (history.converged() && t_.polishes) polish(K, state, o, pair, history, found, disagreement);
     found.fit = history.fit();
@@ -91,6 +96,21 @@ class PairSolver {
 
   void gather(const Pair& pair, size_t n) {
     const size_t first = pair.first.size(), m = t_.lengths.size(), kinds = t_.left.size() / std::max<size_t>(1, m);
+    if (pair.labels.empty()) gather_values(pair, n);
+    for (auto* each : {&y_, &p_, &lengths_, &a_, &g_}) each->resize(n);
+    for (auto* each : {&left_, &right_}) each->resize(kinds * n);
+    for (size_t i = 0; i < n; ++i) {
+      const auto row = size_t(i < first ? pair.first[i] : pair.second[i - first]);
+      y_[i] = !pair.labels.empty() ? pair.labels[i] : i < first ? -1 : 1;
+      p_[i] = (t_.s.empty() ? 1.0 : t_.s[row]) / (pair.lam * pair.total);
+      lengths_[i] = t_.lengths[row];
+      for (size_t k = 0; k < kinds; ++k)
+        left_[k * n + i] = t_.left[k * m + row], right_[k * n + i] = t_.right[k * m + row];
+    }
+  }
+
+  void gather_values(const Pair& pair, size_t n) {
+    const size_t first = pair.first.size();
     K_.resize(n * n);
     const auto copy = [&](const Values& from, size_t lines, size_t columns, size_t line, size_t column) {
       for (size_t i = 0; i < lines; ++i)
@@ -101,16 +121,6 @@ class PairSolver {
     copy(pair.across, first, n - first, 0, first);
     for (size_t i = first; i < n; ++i)
       for (size_t j = 0; j < first; ++j) K_[i * n + j] = K_[j * n + i];
-    for (auto* each : {&y_, &p_, &lengths_, &a_, &g_}) each->resize(n);
-    for (auto* each : {&left_, &right_}) each->resize(kinds * n);
-    for (size_t i = 0; i < n; ++i) {
-      const auto row = size_t(i < first ? pair.first[i] : pair.second[i - first]);
-      y_[i] = i < first ? -1 : 1;
-      p_[i] = (t_.s.empty() ? 1.0 : t_.s[row]) / (pair.lam * pair.total);
-      lengths_[i] = t_.lengths[row];
-      for (size_t k = 0; k < kinds; ++k)
-        left_[k * n + i] = t_.left[k * m + row], right_[k * n + i] = t_.right[k * m + row];
-    }
   }
 
   // The certificate of the state, written down if its disagreement, which comes back, is less than that.

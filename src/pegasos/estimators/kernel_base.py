@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,7 @@ from ..kernel_solvers.pairs import PairSolver
 from ..kernel_solvers.pegasos import KernelPegasos, refusals
 from ..kernel_solvers.problem import KernelProblem
 from ..kernel_solvers.sdca import KernelSDCA
+from ..kernel_solvers.small import goes_at_once, is_small, solve_small
 from ..problem.columns import FEW, owned, used_columns
 from ..problem.data import Data, InMemory
 from ..problem.labels import refuse_missing
@@ -140,6 +141,8 @@ class KernelModel(KernelScores):
     def _solve_jobs(self, jobs: list[Job], solver: Solver, run: Run, seed: int, report_of: ReportOf) -> list[Fit]:
         if isinstance(solver, PairSolver):  # small ones together
             return solver.solve_all(jobs, run, seed, report_of)
+        if goes_at_once(jobs, solver, run, report_of) and is_small(cast("KernelProblem", jobs[0].stated)):
+            return solve_small(jobs, cast("KernelAuto", solver), run, seed, report_of)
         return super()._solve_jobs(jobs, solver, run, seed, report_of)
 
     def _stated(

@@ -14,20 +14,18 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import _core
 from ..estimators.pairs import pairs_of
 from ..kernels import Rows
 from ..problem.labels import Codes
 from ..problem.problem import Floats, Weights
 from ..solvers.base import Fit, Now, Report, Resume, Run
 from ..solvers.many import Job, ReportOf, solve_many
-from .auto import RARE_FROM, RESERVE, KernelAuto
+from .auto import RARE_FROM
 from .cache import Index
 from .matrix import KernelMatrix, no_poll
 from .problem import KernelProblem
+from .small import AtOnce, goes_at_once, not_begun
 from .values import Source, Values
-from .whole import CALLS, MILLISECOND
-from .working_set import SLICE
 
 _SHARED = 0.2  # of the memory: for what pairs have in common
 _ROWS = 0.6  # for kernel rows of pairs that are too large to be one block
@@ -155,11 +153,8 @@ class PairSolver:
     def solve_all(self, jobs: list[Job], run: Run, seed: int, report_of: ReportOf) -> list[Fit]:
         """All pairs, small ones together where nobody listens and nothing is known of them."""
         problem, every = cast("KernelProblem", jobs[0].problem), range(len(self._pairs))
-        matrix = problem.matrix
-        plain = matrix.psd and not matrix.is_coarse and self._classes.shares and isinstance(self._solver, KernelAuto)
-        cold = not run.remember and all(job.start.dual is None for job in jobs)
-        endless = run.max_epochs > 0 and run.max_time is None and report_of(0) is None
-        found = self._ahead(problem, run, seed) if plain and cold and endless else {}
+        at_once = self._classes.shares and goes_at_once(jobs, self._solver, run, report_of)
+        found = self._ahead(AtOnce(problem, self._solver, run, seed)) if at_once else {}
         # The one that was interrupted says so first; then the others are left as they are.
         stopped = self._stopped
         left = sorted((i for i in every if i not in found), key=lambda i: (i != stopped, i))
@@ -167,24 +162,22 @@ class PairSolver:
         found.update(zip(left, fits, strict=True))
         return [found[i] for i in every]
 
-    def _ahead(self, problem: KernelProblem, run: Run, seed: int) -> dict[int, Fit]:
+    def _ahead(self, work: AtOnce) -> dict[int, Fit]:
         """The fits of small pairs from zero, by number, many in one native call; others are left to `solve`, which goes
         on with those that were begun.
         """
-        matrix, found = problem.matrix, dict[int, Fit]()
+        matrix, found = work.problem.matrix, dict[int, Fit]()
         most, sizes = min(RARE_FROM - 1, matrix.largest_whole), [len(rows) for rows in self._classes.rows]
         small = [n for n, (i, k) in enumerate(self._pairs) if sizes[i] and sizes[k] and sizes[i] + sizes[k] <= most]
-        native, first = self._native(problem), 0
+        native, first = work.native(self._classes.rows), 0
         try:
             while first < len(small) and self._stopped is None:
                 n = self._classes.at_once(*self._pairs[small[first]])
-                self._solve_some(problem, run, seed, (native, small[first : first + n]), found)
+                self._solve_some(work, native, small[first : first + n], found)
                 first += n
         except KeyboardInterrupt as raised:
             number = next(n for n in small if n not in found and n not in self._begun)
-            zero = np.zeros(sum(sizes[k] for k in self._pairs[number]))
-            nothing = {"visits": 0, "work": 0.0, "shift": 0.0, "end": "stopped", "a": zero, "score": zero}
-            self._begun[number] = {**nothing, "error": raised}
+            self._begun[number] = not_begun(sum(sizes[k] for k in self._pairs[number]), raised)
         return found
 
     @property
@@ -192,40 +185,20 @@ class PairSolver:
         """The pair that was being solved when somebody wanted the work to end."""
         return next((n for n, begun in self._begun.items() if begun["end"] == "stopped"), None)
 
-    def _native(self, problem: KernelProblem) -> _core.Labelled.Pairs:
-        matrix, at_zero = problem.matrix, problem.at_zero
-        rows = [rows.astype(np.int64, copy=False) for rows in self._classes.rows]
-        known = (rows, problem.weights.s, matrix.lengths, *matrix.errors)
-        return _core.Labelled.Pairs(problem.loss.name, problem.loss.number, problem.offset, at_zero, *known)
-
-    def _solve_some(
-        self, problem: KernelProblem, run: Run, seed: int, work: tuple[Any, list[int]], found: dict[int, Fit]
-    ) -> None:
-        native, numbers = work
-        tol, m = run.tol * problem.at_zero, problem.matrix.m
-        terms = _core.Labelled.PairTerms(
-            tol, RESERVE[False] * tol, run.max_epochs, self._solver.polish, CALLS, self._solver.share * MILLISECOND
-        )
-        options = _core.Labelled.Options(problem.free_bias, 0.0, 1.0, 0.0)
-        options.budget, options.seed = SLICE, seed
-        given = []
+    def _solve_some(self, work: AtOnce, native: Any, numbers: list[int], found: dict[int, Fit]) -> None:
+        problem, classes, given = work.problem, self._classes, []
         for number in numbers:
             i, k = self._pairs[number]
             total = self._total(problem, i, k)
             lam = problem.lam * problem.weights.total / total
-            classes = self._classes
             given.append((classes.values(i), classes.values(k), classes.across(i, k), i, k, lam, total))
-        fits, states, error = native.solve(given, terms, options, run.watch())
-        for number, fit, state in zip(numbers, fits, states, strict=False):
-            if "a" in state:
-                self._begun[number] = {**state, "error": error if state["end"] == "stopped" else None}
+        for number, (fit, state) in zip(numbers, work.told(native.solve(given, *work.given)), strict=False):
+            if fit is None:
+                self._begun[number] = state
                 continue
-            coefficients, b, history, rounding = fit
-            w = np.zeros(m + 1)
-            i, k = (self._classes.rows[c] for c in self._pairs[number])
-            w[i], w[k], w[-1] = coefficients[: len(i)], coefficients[len(i) :], b
-            steps = state["visits"]
-            found[number] = Fit(w, steps, steps / len(coefficients), history, True, rounding=rounding)
+            rows = np.concatenate([classes.rows[c] for c in self._pairs[number]])
+            fit.w = np.append(_spread(fit.w[:-1], rows, problem.matrix.m), fit.w[-1])
+            found[number] = fit
 
     def _total(self, problem: KernelProblem, *pair: int) -> float:
         """The weight of the rows of two classes."""

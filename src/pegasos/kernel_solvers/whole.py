@@ -17,7 +17,6 @@ from .working_set import WorkingSet
 
 MILLISECOND = 2.5e6  # multiplications, about
 CALLS = 1.5e5  # what a polish costs beside its multiplications
-_VALUE = 4.0  # what a kernel value costs beside its products, which are an eighth of a multiplication each
 
 
 class Whole:
@@ -25,10 +24,8 @@ class Whole:
 
     def __init__(self, point: Point, journal: Journal, seed: int) -> None:
         self.problem, self.journal = point.problem, journal
-        problem, matrix, known = point.problem, point.problem.matrix, point.problem.matrix.evaluations
+        problem = point.problem
         self.block = WorkingSet(point, point.problem.existing, journal, seed)
-        each = _VALUE + matrix.kernel.effort * matrix.length / 8
-        self._spent = each * (matrix.evaluations - known)
         self._plain = self.block.options(0.0)
         self._rounding = _core.Labelled.RoundingTerms(
             problem.lam, 0.0, problem.loss.number, 0.0, problem.free_bias, problem.offset > 0
@@ -71,11 +68,10 @@ class Whole:
 
     def state(self) -> dict[str, Any]:
         """To go on with in another process, where the kernel values are again."""
-        return {"spent": self._spent, "evaluations": self.problem.matrix.evaluations} | self.block.state()
+        return {"evaluations": self.problem.matrix.evaluations} | self.block.state()
 
     def restore(self, state: dict[str, Any]) -> None:
         """As `state` has said it."""
-        self._spent = state["spent"]
         matrix = self.problem.matrix
         matrix.count(state["evaluations"] - matrix.evaluations)  # a matrix that was given has been looked at again
         self.block.restore(state)
@@ -86,10 +82,10 @@ class Whole:
         return self.block.goes_on(self.block.took(begun)["end"])
 
     def polish(self, share: float) -> bool:
-        """Go on to the rounding floor, if that costs no more than the fit so far, or that share of a millisecond: by
+        """Go on to the rounding floor, if that costs no more than the steps so far, or that share of a millisecond: by
         what it will probably cost, and by a budget. Whether anything was gained.
         """
         options = self.block.options(1e-16 * self.problem.at_zero)
-        options.budget = max(self._spent + self.block.work, share * MILLISECOND)
+        options.budget = max(self.block.work, share * MILLISECOND)
         options.newton_first = True
         return self.block.polish(options, CALLS)

@@ -20,7 +20,7 @@ from .problem import Point
 from .proximal_bias import ProximalBias
 
 _SWEEPS = 8
-_SMALL = 256  # rows: native code solves their systems
+SMALL = 256  # rows: native code solves their systems
 _FAR = 1e-3  # of the gap, by a step that is worth its price
 SLICE = 3e8  # multiplications of a native call, some tenths of a second: then there is something to tell
 _STATE = ("a", "score", "seed", "visits", "work", "_systems", "_resting", "_tried", "_hold", "_begun")
@@ -237,7 +237,7 @@ class WorkingSet:
     def jump(self, target: float, most: int | None = None) -> bool:
         """Solve for w where the loss is smooth and the rank of K at most that, or cheap. Whether that was the way."""
         most = cheap_rank(len(self.a)) if most is None else most
-        if self.problem.is_piecewise_linear or len(self.a) <= _SMALL or most <= self._tried:
+        if self.problem.is_piecewise_linear or len(self.a) <= SMALL or most <= self._tried:
             return False
         self._tried = most
         lines = factor(np.diagonal(self.K), self.K.__getitem__, most)

@@ -34,6 +34,10 @@ class Rows:
             return PickedRows(self, np.arange(len(self), dtype=np.int64)[index])
         return Rows(self.X[index], None if self.facts is None else self.facts[index])
 
+    def features(self, index: NDArray[np.intp]) -> Any:
+        """X of some of them, without that of the others."""
+        return self.whole.X[self.picks[index]]
+
     @property
     def whole(self) -> Rows:
         """Those of which these are some."""

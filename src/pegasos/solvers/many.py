@@ -71,7 +71,7 @@ def solve_many(
         return fit
 
     if n_threads == 1 or len(jobs) == 1:
-        return _finite([one(i) for i in range(len(jobs))])
+        return finite([one(i) for i in range(len(jobs))])
     fits: list[Fit | None] = [None] * len(jobs)
 
     def halt() -> None:  # others stop within milliseconds, and what they have is kept
@@ -95,10 +95,10 @@ def solve_many(
     known = [fit for fit in fits if fit is not None]
     if len(known) < len(fits):  # fewer classes than asked for would be a wrong model
         raise RuntimeError(f"{len(fits) - len(known)} of {len(fits)} problems were not solved.")
-    return _finite(known)
+    return finite(known)
 
 
-def _finite(fits: list[Fit]) -> list[Fit]:
+def finite(fits: list[Fit]) -> list[Fit]:
     """The fits, or an error: weights that have overflown are no model. What was there before stays."""
     if any(fit.error is not None for fit in fits) or all(np.isfinite(fit.w).all() for fit in fits):
         return fits
