@@ -72,6 +72,7 @@ NB_MODULE(_core, m) {
   bind_rows_of<double>(rows);
   rows.def_prop_ro("shape", [](const PyRows& r) { return nb::make_tuple(r.size(), r.n_features()); })
       .def_prop_ro("strictly_increasing", [](const PyRows& r) { return r.checked().strictly_increasing; })
+      .def_prop_ro("repeats", [](const PyRows& r) { return r.checked().repeats; })
       .def_prop_ro("norm2_bound", [](const PyRows& r) { return r.checked().norm2_bound; })
       .def("mean_norm2",
            [](const PyRows& r) {

@@ -108,6 +108,8 @@ nb::dict dual_fit(const PyProblem& problem, DualOptions options, OutVec<double> 
   nb::dict result = result_of(fit, watch, outside);
   result["visits"] = s.visits;
   result["operations"] = s.operations;
+  result["replicas"] = s.replicas;
+  result["path"] = nb::make_tuple(s.path.longest, s.path.merged, s.path.meetings);
   return result;
 }
 

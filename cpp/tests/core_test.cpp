@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "check.hpp"
@@ -112,7 +113,8 @@ TEST(validator_refuses_what_would_be_read_outside) {
 // Rows that are checked when they are drawn: the others may hold anything, and nothing outside is read.
 TEST(a_row_is_checked_when_it_is_drawn) {
   const double x[] = {1, 2, std::numeric_limits<double>::quiet_NaN(), 4};
-  const int32_t idx[] = {0, 2, 1, 3}, disorder[] = {2, 0, 1, 1}, ends[] = {0, 2, 3, 4}, wild[] = {0, 2, -7, 1000};
+  const int32_t idx[] = {0, 2, 1, 3}, disorder[] = {2, 0, 1, 1}, twice[] = {2, 2, 1, 1}, ends[] = {0, 2, 3, 4},
+                wild[] = {0, 2, -7, 1000};
   const auto refuses = [&](const int32_t* indices, const int32_t* ptr, int64_t i) {
     const CsrRows<double, int32_t> rows{x, indices, {ptr, nullptr}, 3, 3, 1, 4};
     std::vector<double> w(4, 1.0);
@@ -126,7 +128,7 @@ TEST(a_row_is_checked_when_it_is_drawn) {
     return false;
   };
   CHECK(!refuses(idx, ends, 0) && refuses(idx, ends, 1) && refuses(idx, ends, 2));  // fine, NaN, column 3 of 3
-  CHECK(refuses(disorder, ends, 0));
+  CHECK(!refuses(disorder, ends, 0) && refuses(twice, ends, 0));
   CHECK(!refuses(idx, wild, 0) && refuses(idx, wild, 1) && refuses(idx, wild, 2));
   const double dense[] = {1, 2, 3, std::numeric_limits<double>::infinity()};
   check_drawn(DenseRows<double>{dense, 2, 2}, 0);
@@ -192,12 +194,46 @@ TEST(validator_finds_values_and_norms) {
 TEST(unsorted_and_repeated_indices_are_noticed) {
   const float x[] = {1, 2, 3, 4};
   const int64_t ptr[] = {0, 2, 4};
-  auto increasing = [&](std::vector<int32_t> idx) {
+  auto checked = [&](std::vector<int32_t> idx) {
     Team team(1);
-    return validate(CsrRows<float, int32_t>{x, idx.data(), {nullptr, ptr}, 2, 9, 0}, 4, team).strictly_increasing;
+    return validate(CsrRows<float, int32_t>{x, idx.data(), {nullptr, ptr}, 2, 9, 0}, 4, team);
   };
+  auto increasing = [&](std::vector<int32_t> idx) { return checked(idx).strictly_increasing; };
   CHECK(increasing({0, 5, 0, 5}) && increasing({3, 4, 1, 2}));
   CHECK(!increasing({5, 0, 0, 5}) && !increasing({0, 5, 7, 7}));
+  CHECK(!checked({0, 5, 0, 5}).repeats && !checked({5, 0, 5, 0}).repeats && !checked({8, 1, 1, 8}).repeats);
+  CHECK(checked({0, 5, 7, 7}).repeats && checked({8, 8, 1, 0}).repeats);
+}
+
+// Rows whose columns are shuffled inside, in many parts and threads; one repeat in the last of them is found.
+TEST(a_repeat_is_found_among_shuffled_columns) {
+  const int64_t m = 20000, n = 40, d = 500;
+  std::vector<int32_t> idx(static_cast<size_t>(m * n));
+  std::vector<int64_t> ptr(static_cast<size_t>(m + 1));
+  std::vector<float> x(idx.size(), 1.0F);
+  for (int64_t i = 0; i < m; ++i) {
+    for (int64_t j = 0; j < n; ++j) idx[size_t(i * n + j)] = int32_t((i * 31 + j * 137) % d);
+    ptr[size_t(i + 1)] = (i + 1) * n;
+  }
+  for (const int threads : {1, 3, 8}) {
+    Team team(threads);
+    const CsrRows<float, int32_t> rows{x.data(), idx.data(), {nullptr, ptr.data()}, m, d, 0};
+    const Checked fine = validate(rows, m * n, team);
+    CHECK(!fine.strictly_increasing && !fine.repeats);
+    int32_t& last = idx.back();
+    const int32_t before = std::exchange(last, idx[idx.size() - 5]);
+    CHECK(validate(rows, m * n, team).repeats);
+    last = before;
+  }
+}
+
+TEST(a_row_in_any_order_adds_to_the_lower_triangle) {
+  const double x[] = {2, 3, 5}, sorted[] = {3, 2, 5};
+  const int32_t idx[] = {2, 0, 3}, in_order[] = {0, 2, 3};
+  std::vector<double> A(25), B(25);
+  SparseRow<double, int32_t>{idx, x, 3, 4, 1}.rank_one(2, A.data());
+  SparseRow<double, int32_t>{in_order, sorted, 3, 4, 1}.rank_one(2, B.data());
+  CHECK(A == B && A[2 * 5 + 0] == 12 && A[0 * 5 + 2] == 0);
 }
 
 TEST(labels_are_numbered_by_first_appearance) {

@@ -103,3 +103,16 @@ def test_the_choice_of_lam_is_measured() -> None:
     assert done.returncode == 0, done.stderr[-2000:]
     assert "times as fast as GridSearchCV" in done.stdout
     assert "mean scores differ" in done.stdout
+
+
+def test_what_more_cores_bring_is_counted_and_measured(tmp_path: Path) -> None:
+    script = [sys.executable, ROOT / "benchmarks" / "cores.py", "--quick", "--data", "generated", "--lam", "1e-4"]
+    more = ["--threads", "1", "2", "--rounds", "1", "--save", str(tmp_path / "cores")]
+    done = subprocess.run([*script, *more], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    found = {f["contest"]: f for f in json.loads((tmp_path / "cores.json").read_text())["findings"]}
+    many = found["critical path, 16 replicas, lam 0.0001"]["notes"]["many"]
+    assert many["replicas"] == 16
+    assert many["converged"]
+    assert 0 < many["longest"] < found["critical path, 16 replicas, lam 0.0001"]["notes"]["one"]["longest"] / 4
+    assert found["2 threads, replicas, lam 0.0001"]["ours"] > 0

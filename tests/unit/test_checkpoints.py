@@ -42,6 +42,7 @@ FITS: dict[str, tuple[Any, Any, Any]] = {
     "auto, regression": (PegasosRegressor(lam=1e-5, tol=1e-7), DENSE, NUMBERS),
     "auto, few epochs": (PegasosClassifier(lam=1e-7, tol=1e-9, max_epochs=12), TEXT, SIGNS),
     "sdca": (PegasosClassifier(lam=1e-5, tol=1e-5, solver=SDCA(sampling="permutation")), TEXT, SIGNS),
+    "sdca, many replicas": (PegasosClassifier(lam=1e-5, tol=1e-5, solver=SDCA(replicas=5)), TEXT, SIGNS),
     "sdca, no shrinking": (PegasosClassifier(lam=1e-4, tol=1e-5, solver=SDCA(shrinking=False)), TEXT, SIGNS),
     "log, free bias": (PegasosClassifier(lam=1e-5, tol=1e-6, loss="log", bias="free", solver="sdca"), TEXT, SIGNS),
     "three classes": (PegasosClassifier(**CRAWL), DENSE, THREE),

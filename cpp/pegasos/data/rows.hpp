@@ -134,7 +134,7 @@ struct DenseRow {
   }
 };
 
-// Indices are strictly increasing in training data (data/validate.hpp); dot also serves repeated ones.
+// Indices of training data are in any order and do not repeat (data/validate.hpp); dot also serves repeated ones.
 //
 // They lie in a user's array, which another thread may write to after they were checked: whoever uses one asks
 // `column`, which stays inside the weights whatever it finds (a wrong answer, no crash). Measured: no time on data
@@ -207,10 +207,11 @@ struct SparseRow {
   }
 
   void rank_one(double weight, double* A) const {
-    for (int64_t r = 0; r < n; ++r) {
-      double* line = A + column(r) * (d + 1);
-      for (int64_t j = 0; j <= r; ++j) line[column(j)] += weight * double(val[r]) * double(val[j]);
-    }
+    for (int64_t r = 0; r < n; ++r)
+      for (int64_t j = 0; j <= r; ++j) {
+        const auto [low, high] = std::minmax({column(r), column(j)});
+        A[high * (d + 1) + low] += weight * double(val[r]) * double(val[j]);
+      }
     for (int64_t j = 0; j < n; ++j) A[d * (d + 1) + column(j)] += weight * bias * double(val[j]);
     A[d * (d + 1) + d] += weight * bias * bias;
   }
@@ -260,8 +261,7 @@ struct CsrRows {
   Indptr indptr;
   int64_t m, d;
   double bias = 0;
-  int64_t stored =
-      -1;  // entries there are, where the row pointers have not been checked; they lie in a user's array then
+  int64_t stored = -1;  // entries, where row pointers have not been checked; they lie in a user's array then
 
   int64_t size() const { return m; }
   int64_t dim() const { return d + 1; }

@@ -7,8 +7,12 @@
 #include <cstdint>
 #include <exception>
 #include <limits>
+#include <memory>
+#include <mutex>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "pegasos/data/rows.hpp"
@@ -19,6 +23,7 @@ namespace pegasos {
 struct Checked {
   double norm2_bound = 0;           // no row's squared norm, without the bias feature, is larger
   bool strictly_increasing = true;  // indices of every row; dense rows always
+  bool repeats = false;             // a row has a column twice
 };
 
 // What is wrong with the data, said to the person who has to find it there.
@@ -52,6 +57,53 @@ PEG_INDEX_FACTS(int64_t)
 inline std::string at(int64_t row, int64_t column) {
   return "row " + std::to_string(row) + ", column " + std::to_string(column);
 }
+
+// Who has seen a column in this row. Rows need no order: a repeat is found by a stamp on each column, in as much time
+// as a product takes.
+class ColumnStamps {
+ public:
+  explicit ColumnStamps(int64_t d) : stamps_(size_t(d)) {}
+
+  // The columns must be in range.
+  template <class I>
+  bool repeats(const I* idx, int64_t n) {
+    if (++row_ == 0) std::fill(stamps_.begin(), stamps_.end(), 0), row_ = 1;
+    bool found = false;
+    for (int64_t j = 0; j < n; ++j) {
+      uint32_t& stamp = stamps_[size_t(simd::bounded(std::make_unsigned_t<I>(idx[j]), int64_t(stamps_.size()) - 1))];
+      found |= stamp == row_;
+      stamp = row_;
+    }
+    return found;
+  }
+
+ private:
+  std::vector<uint32_t> stamps_;
+  uint32_t row_ = 0;
+};
+
+// Stamps for whoever meets rows out of order: as many as there are threads that do, not one a part.
+class StampPool {
+ public:
+  explicit StampPool(int64_t d) : d_(d) {}
+
+  std::unique_ptr<ColumnStamps> borrow() {
+    const std::lock_guard lock(mutex_);
+    if (free_.empty()) return std::make_unique<ColumnStamps>(d_);
+    auto found = std::move(free_.back());
+    free_.pop_back();
+    return found;
+  }
+  void give_back(std::unique_ptr<ColumnStamps> stamps) {
+    const std::lock_guard lock(mutex_);
+    if (stamps) free_.push_back(std::move(stamps));
+  }
+
+ private:
+  int64_t d_;
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<ColumnStamps>> free_;
+};
 
 // Called once something is known to be wrong in the row: finds the entry.
 template <class T, class Column>
@@ -103,7 +155,7 @@ double bound_norm2(const Rows& rows, int64_t from, int64_t to, int64_t first, in
 }
 
 template <class T>
-Checked check_rows(const DenseRows<T>& rows, int64_t first, int64_t last) {
+Checked check_rows(const DenseRows<T>& rows, int64_t first, int64_t last, detail::StampPool&) {
   Checked checked;
   const int64_t piece = std::max<int64_t>(1, 4096 / std::max<int64_t>(1, rows.d));
   for (int64_t from = first; from < last; from += piece) {
@@ -128,8 +180,9 @@ inline void validate_indptr(const Indptr& indptr, int64_t m, int64_t stored) {
 
 // The row pointers must have been checked.
 template <class T, class I>
-Checked check_rows(const CsrRows<T, I>& rows, int64_t first, int64_t last) {
+Checked check_rows(const CsrRows<T, I>& rows, int64_t first, int64_t last, detail::StampPool& pool) {
   Checked checked;
+  std::unique_ptr<detail::ColumnStamps> stamps;
   // Pieces small enough to stay in the first-level cache between the two looks at them.
   constexpr int64_t piece = 4096;
   for (int64_t from = first; from < last;) {
@@ -151,10 +204,16 @@ Checked check_rows(const CsrRows<T, I>& rows, int64_t first, int64_t last) {
           facts.descents -= rows.indices[start] <= rows.indices[start - 1];
       }
       checked.norm2_bound = std::max(checked.norm2_bound, bound_norm2(rows, from, to, begin, end - begin));
-      if (facts.descents != 0) checked.strictly_increasing = false;
+      if (facts.descents != 0) {
+        checked.strictly_increasing = false;
+        if (!stamps) stamps = pool.borrow();
+        for (int64_t i = from; i < to && !checked.repeats; ++i)
+          checked.repeats = stamps->repeats(rows.indices + rows.indptr[i], rows.indptr[i + 1] - rows.indptr[i]);
+      }
     }
     from = to;
   }
+  pool.give_back(std::move(stamps));
   return checked;
 }
 
@@ -175,9 +234,13 @@ void check_drawn(const CsrRows<T, I>& rows, int64_t i) {
   const auto facts = detail::index_facts(row.idx, row.n);
   for (int64_t j = 0; (facts.lowest < 0 || facts.highest >= rows.d) && j < row.n; ++j)
     if (row.idx[j] < 0 || row.idx[j] >= rows.d) detail::complain_about_index(row.idx[j], i, rows.d);
-  if (facts.descents != 0)
-    throw BadData("the column indices of row " + std::to_string(i) +
-                  " are not in order, or repeat. Call X.sum_duplicates() first, or leave certify=True.");
+  if (facts.descents != 0) {
+    std::vector<I> sorted(row.idx, row.idx + row.n);
+    std::sort(sorted.begin(), sorted.end());
+    if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end())
+      throw BadData("row " + std::to_string(i) +
+                    " has a column twice. Call X.sum_duplicates() first, or leave certify=True.");
+  }
   largest_norm2(rows, i, i + 1);
 }
 
@@ -187,12 +250,13 @@ Checked check_all_rows(const Rows& rows, Team& team) {
   // A number is only looked at: four in the time of a multiplication.
   const Pass pass =
       Pass::over(rows.size(), double(rows.nonzeros()) / (4.0 * double(std::max<int64_t>(1, rows.size()))));
-  if (pass.parts == 1) return check_rows(rows, 0, rows.size());
+  detail::StampPool stamps(rows.d);
+  if (pass.parts == 1) return check_rows(rows, 0, rows.size(), stamps);
   std::vector<Checked> parts(static_cast<size_t>(pass.parts));
   std::vector<std::exception_ptr> errors(parts.size());
   team.each(pass.parts, [&](int64_t part) {
     try {
-      parts[size_t(part)] = check_rows(rows, pass.first(part), pass.first(part + 1));
+      parts[size_t(part)] = check_rows(rows, pass.first(part), pass.first(part + 1), stamps);
     } catch (...) {
       errors[size_t(part)] = std::current_exception();
     }
@@ -203,6 +267,7 @@ Checked check_all_rows(const Rows& rows, Team& team) {
   for (const Checked& part : parts) {
     all.norm2_bound = std::max(all.norm2_bound, part.norm2_bound);
     all.strictly_increasing &= part.strictly_increasing;
+    all.repeats |= part.repeats;
   }
   return all;
 }

@@ -74,6 +74,8 @@ class AscentPhase {
   }
 
   const Pace& pace() const { return pace_; }
+  int replicas() const { return ascent_.replicas(); }
+  const Path& path() const { return ascent_.path(); }
   void another_had_its_turn() { pace_.start_anew(); }
 
   // Far from the optimum nearly every block of a joint hinge is free, so that Newton's system is as large as can be,
@@ -100,7 +102,7 @@ class AscentPhase {
 
   // u from a.
   bool rebuild() {
-    if (!sum_up(s_.inner, s_.loss, s_.state.a, std::span<double>(u_), s_.watch)) {
+    if (!sum_up(s_.inner, s_.loss, s_.state.a, std::span<double>(u_), s_.team, s_.watch)) {
       seen_ = s_.changes - 1;  // not whole
       return false;
     }
@@ -114,11 +116,14 @@ class AscentPhase {
     const auto m = double(s_.p.m());
     const auto most = int64_t(std::ceil(std::min(m, s_.o.max_epochs * m - double(s_.state.visits))));
     const Stream draws = Stream(s_.o.seed).split(epochs_++);
+    const double merged = ascent_.path().merged;
     const bool whole = ascent_.epoch(s_.o.sampling, draws, growing, most, tally, s_.watch);
     s_.state.visits += tally.rows;
+    // Merges of two replicas are in the price of a visit, as measured.
+    const double merges = ascent_.damped() ? price::number(true) * (ascent_.path().merged - merged) : 0;
     const double work =
         price::visits(s_.p.rows.is_dense(), double(tally.nonzeros), double(tally.rows), double(s_.width()), L::costly) +
-        double(s_.p.m()) + double(u_.size());
+        double(s_.p.m()) + double(u_.size()) + merges;
     s_.meter.take(work);
     pace_.epoch(tally.gap / s_.p.total, work);
     if (whole && s_.o.shrinking && !growing && near(near_enough_to_shrink))

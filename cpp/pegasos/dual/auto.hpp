@@ -58,6 +58,8 @@ class DualSolver {
     }
     conclude();
     s_.state.operations = s_.meter.spent();
+    s_.state.replicas = ascent_.replicas();
+    s_.state.path = ascent_.path();
     return s_.proofs.history().fit();
   }
 

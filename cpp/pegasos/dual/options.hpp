@@ -7,6 +7,7 @@
 
 #include "pegasos/data/problem.hpp"
 #include "pegasos/data/sampler.hpp"
+#include "pegasos/dual/tally.hpp"
 #include "pegasos/run/snapshot.hpp"
 
 namespace pegasos {
@@ -19,7 +20,7 @@ struct DualOptions {
   bool second_order = false;   // Auto: Newton's method where it is cheaper
   double tol = 0;              // absolute
   double max_epochs = 0;
-  int replicas = 2;      // at most; 1 is for comparison
+  int replicas = 0;      // of coordinate ascent; 0: as suits the problem, two or one (dual/replicas.hpp)
   bool new_lam = false;  // the dual variables come from another lam: begin with the best part of them
   bool polish = true;    // with second_order: the last digits where they cost next to nothing
   // Where coordinate ascent keeps arrays as long as the rows.
@@ -31,6 +32,8 @@ struct DualState {
   std::span<double> w;    // out: the weights whose objective is reported; in: a free bias to go on from, last
   int64_t visits = 0;     // of rows, in this fit
   double operations = 0;  // out: all work, counted (run/meter.hpp)
+  int replicas = 1;       // out: how many there were
+  Path path = {};         // out
   Snapshots snapshots = {};
 };
 

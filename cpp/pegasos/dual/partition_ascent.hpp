@@ -120,7 +120,7 @@ class PartitionAscent {
         }
         left.push_back(uint32_t(i));
         largest = std::max(largest, violation), squares += violation * violation;
-        gap += s * gap_of(old, score.data(), y);
+        gap += s * gap_of(loss_, old, score.data(), y);
         loss_.ascend(old, score.data(), y, s * scale * (norm2(row, i) + more * along * along), now.data());
         bool moves = false;
         for (int64_t c = 0; c < width_; ++c) {
@@ -145,14 +145,6 @@ class PartitionAscent {
     const double exact = row.norm2();
     if (exact > 1e-30 && exact < 1e30) known = float(exact);  // as near as a step needs
     return exact;
-  }
-
-  // loss + conjugate + <a, score>: what the row adds to the duality gap.
-  template <class Y>
-  double gap_of(const double* a, const double* score, Y y) const {
-    double sum = loss_.value(score, y) + loss_.conjugate(a, y);
-    for (int64_t c = 0; c < width_; ++c) sum += a[c] * score[c];
-    return sum;
   }
 
   const Problem<Rows>& p_;

@@ -11,9 +11,9 @@
 // Sampling::iid draws every row on its own, as the paper has its stochastic DCA: some rows of an epoch come twice, some
 // not at all, and there is one replica.
 //
-// Replicas: two copies of u take a chunk of rows each, then their changes are added up. Two, whatever the number of
-// threads: the model has the same bytes for all of them. Along the joint change D is at least a parabola; where its
-// top lies well before the full change, the change is cut there. So no merge lowers D.
+// Replicas: copies of u take a chunk of rows each, then their changes are added up (dual/replicas.hpp). Along the joint
+// change D is at least a parabola; where its top lies well before the full change, the change is cut there. So no merge
+// lowers D.
 #pragma once
 
 #include <algorithm>
@@ -27,6 +27,8 @@
 
 #include "pegasos/data/problem.hpp"
 #include "pegasos/data/sampler.hpp"
+#include "pegasos/dual/due.hpp"
+#include "pegasos/dual/replicas.hpp"
 #include "pegasos/dual/tally.hpp"
 #include "pegasos/loss/wide.hpp"
 #include "pegasos/run/snapshot.hpp"
@@ -39,19 +41,22 @@ class DualAscent {
   using Blocks = std::remove_cvref_t<decltype(blocks_of(std::declval<const L&>()))>;
 
  public:
-  // a: a feasible dual variable, or block of them, for each row; u belongs to it. per_row: where arrays as long as the
-  // rows live.
+  // a: a feasible dual variable, or block of them, for each row; u belongs to it. replicas: 0 for as many as suit the
+  // problem. per_row: where arrays as long as the rows live.
   DualAscent(const Problem<Rows>& problem, const L& loss, std::span<double> a, std::span<double> u, Team& team,
-             int most_replicas = 2, std::pmr::memory_resource* per_row = std::pmr::new_delete_resource())
+             int replicas = 0, std::pmr::memory_resource* per_row = std::pmr::new_delete_resource())
       : p_(problem),
         loss_(blocks_of(loss)),
         a_(a),
         u_(u),
         team_(team),
         q_(size_t(problem.rows.size()), unknown, per_row),
-        calm_(per_row),
-        due_(per_row) {
-    plan_replicas(most_replicas);
+        calm_(q_.size(), uint8_t(0), per_row),
+        due_(per_row),
+        plan_(replicas, p_.m(), p_.row_length(), p_.rows.dim(), loss_.width(), JointLoss<L>),
+        replicas_(plan_.replicas(), plan_.damped(), p_.rows.dim(), loss_.width()),
+        changes_(size_t(plan_.replicas())),
+        tallies_(changes_.size()) {
     // Logarithms cost more than a row: losses that need them look at every eighth, of large sets.
     while (L::costly && skips_ < 7 && p_.m() > int64_t(1024 * (skips_ + 1))) skips_ = 2 * skips_ + 1;
   }
@@ -61,37 +66,33 @@ class DualAscent {
   bool epoch(Sampling sampling, Stream draws, bool growing, int64_t most, Tally& tally, Watch& watch) {
     choose_due(growing);
     const Population due{due_.empty() ? p_.m() : int64_t(due_.size()), due_.empty() ? p_.listed : std::span(due_), {}};
-    std::vector<Sampler> samplers(size_t(replicas_), Sampler(sampling, draws.at(0), due));
+    std::vector<Sampler> samplers(tallies_.size(), Sampler(sampling, draws.at(0), due));
     tally = {};
     double total = growing ? 0 : p_.total;
     bool go_on = true;
-    const int64_t end_of_all = std::min(due.m, most);
-    const bool both = replicas_ == 2 && end_of_all >= few_;
-    const int64_t longest = both ? std::clamp(end_of_all / 48, shortest_, longest_) : longest_;
-    for (int64_t at = 0; at < end_of_all && go_on;) {
-      // While S is small a row moves w a lot, and two replicas would both overshoot.
-      const int64_t chunk = growing ? std::clamp(at / 8, std::min<int64_t>(512, longest), longest) : longest;
-      const bool split = both && end_of_all - at > chunk && (at > 0 || !growing);
-      const int64_t half = std::min(at + chunk, end_of_all), end = split ? std::min(half + chunk, end_of_all) : half;
-      if (!split) {
-        visit(samplers[0], at, half, u_, total, growing, chunk_tally_[0], nullptr);
+    const int64_t end = std::min(due.m, most);
+    replicas_.forget();
+    for (int64_t at = 0; at < end && go_on;) {
+      const auto [count, rows] = plan_.at(at, end, growing);
+      const int64_t next = std::min(at + count * rows, end);
+      if (count == 1) {
+        visit(samplers[0], at, next, {u_, total, growing}, tallies_[0]);
+        replicas_.forget();
+        path_.longest += tallies_[0].nonzeros;
       } else {
-        team_.each(replicas_, [&](int64_t r) {
-          const auto i = size_t(r);
-          std::copy(u_.begin(), u_.end(), copies_[i].begin());
-          visit(samplers[i], r == 0 ? at : half, r == 0 ? half : end, copies_[i], total, growing, chunk_tally_[i],
-                &changes_[i]);
-        });
-        chunk_tally_[0].add(chunk_tally_[1]);
-        merge(growing ? total + chunk_tally_[0].weight : p_.total);
+        visit_together(samplers, at, next, {count, rows}, total, growing);
       }
-      if (growing) total += chunk_tally_[0].weight;
-      tally.add(chunk_tally_[0]);
-      go_on = watch.go_on(chunk_tally_[0].nonzeros);
-      at = end;
+      if (growing) total += tallies_[0].weight;
+      tally.add(tallies_[0]);
+      go_on = watch.go_on(tallies_[0].nonzeros);
+      at = next;
     }
     return go_on;
   }
+
+  int replicas() const { return plan_.replicas(); }
+  bool damped() const { return plan_.damped(); }
+  const Path& path() const { return path_; }
 
   // From the next epoch on: rows that are settled by more than `slack` at a visit sit out until a certificate finds
   // that they would move, and rows that were calm at their last visits are visited less often.
@@ -105,7 +106,8 @@ class DualAscent {
   void visit(Snapshot& s) {
     s.numbers(std::span<float>(q_));
     s.numbers(std::span<uint8_t>(calm_));
-    s.items(epoch_, slack_);
+    s.items(epoch_, slack_, path_);
+    replicas_.visit(s);
   }
 
  private:
@@ -117,15 +119,11 @@ class DualAscent {
     due_.clear();
     ++epoch_;
     if (all || slack_ == std::numeric_limits<double>::infinity()) return;
-    due_.resize(size_t(p_.m()));
-    size_t n = 0;  // which rows are due cannot be predicted: they are all written, and some written over
-    for (size_t j = 0; j < due_.size(); ++j) {
-      const uint32_t i = p_.listed.empty() ? uint32_t(j) : p_.listed[j];
+    const auto is_due = [&](uint32_t i) {
       const uint8_t calm = calm_[i];
-      due_[n] = i;
-      n += size_t((calm != out) & (((epoch_ + i) & ((1u << (calm & 7)) - 1)) == 0));
-    }
-    due_.resize(n);
+      return (calm != out) & (((epoch_ + i) & ((1u << (calm & 7)) - 1)) == 0);
+    };
+    choose_rows(p_.m(), p_.listed, is_due, due_, team_);
   }
 
   struct Change {
@@ -133,24 +131,18 @@ class DualAscent {
     double before;
   };
 
-  double* dual_of(int64_t i) const { return a_.data() + i * loss_.width(); }
+  // What a chunk of visits starts from: u, S so far, and of a damped replica what that is.
+  struct Chunk {
+    std::span<double> u;
+    double total;
+    bool growing;
+    std::vector<Change>* changes = nullptr;
+    const double* sigma = nullptr;
+    uint8_t* touched = nullptr;
+    DampedRow* damped = nullptr;
+  };
 
-  // A merge reads and writes u a few times: chunks must outweigh it. Ctrl-C waits for a chunk: it must not be long.
-  // Few rows due mean short chunks, and very few a single replica: two would overshoot (arXiv, lam 1e-6, one thread:
-  // two replicas throughout take 1.5 times as long as one, so it is about 1.1).
-  void plan_replicas(int most) {
-    const double row = p_.row_length();
-    const double useful = 12.0 * double(p_.rows.dim()) / row, quick = 4e6 / (row * double(loss_.width()));
-    shortest_ = int64_t(std::max({1.0, useful / 3, std::min(4096.0, quick)}));
-    longest_ = std::max(shortest_, int64_t(useful));
-    few_ = std::max((JointLoss<L> ? 8 : 16) * shortest_, 8 * longest_);  // visits of joint losses cost more
-    replicas_ = most == 2 && p_.m() >= few_ ? 2 : 1;
-    if (replicas_ == 1)
-      longest_ = std::max<int64_t>(1, int64_t(quick));
-    else
-      for (auto& copy : copies_) copy.resize(u_.size());
-    calm_.resize(q_.size());
-  }
+  double* dual_of(int64_t i) const { return a_.data() + i * loss_.width(); }
 
   [[gnu::always_inline]] void prefetch_facts(const auto& rows, int64_t i) const {
     rows.prefetch_place(i);
@@ -168,16 +160,42 @@ class DualAscent {
     return exact;
   }
 
-  void visit(Sampler& sampler, int64_t from, int64_t to, std::span<double> u, double total, bool growing, Tally& tally,
-             std::vector<Change>* changes) {
-    with_rows(p_.rows,
-              [&](const auto& rows) { visit_rows(rows, sampler, from, to, u, total, growing, tally, changes); });
+  // A chunk for each replica of the round, all from the same u. Leaves the sum of their tallies in the first.
+  void visit_together(std::vector<Sampler>& samplers, int64_t at, int64_t end, Round round, double total,
+                      bool growing) {
+    const auto [count, rows] = round;
+    team_.each(count, [&](int64_t r) {
+      const auto i = size_t(r);
+      replicas_.begin(r, u_);
+      changes_[i].clear();
+      visit(samplers[i], std::min(at + r * rows, end), std::min(at + (r + 1) * rows, end),
+            {replicas_.u(r), total, growing, &changes_[i], replicas_.sigma(), replicas_.touched(r), &replicas_.row(r)},
+            tallies_[i]);
+    });
+    int64_t longest = tallies_[0].nonzeros;
+    for (size_t r = 1; r < size_t(count); ++r) {
+      longest = std::max(longest, tallies_[r].nonzeros);
+      tallies_[0].add(tallies_[r]);
+    }
+    merge(count, growing ? total + tallies_[0].weight : p_.total);
+    path_.longest += longest;
+    path_.meetings += 2;  // after the chunks, and after the merge
   }
 
-  void visit_rows(const auto& rows, Sampler& sampler, int64_t from, int64_t to, std::span<double> u, double total,
-                  bool growing, Tally& tally, std::vector<Change>* changes) {
+  void visit(Sampler& sampler, int64_t from, int64_t to, const Chunk& chunk, Tally& tally) {
+    with_rows(p_.rows, [&](const auto& rows) {
+      chunk.sigma ? visit_rows<true>(rows, sampler, from, to, chunk, tally)
+                  : visit_rows<false>(rows, sampler, from, to, chunk, tally);
+    });
+  }
+
+  template <bool damped>
+  void visit_rows(const auto& rows, Sampler& sampler, int64_t from, int64_t to, const Chunk& chunk, Tally& tally) {
     tally = {};
-    if (changes) changes->clear();
+    const std::span<double> u = chunk.u;
+    const bool growing = chunk.growing;
+    std::vector<Change>* const changes = chunk.changes;
+    double total = chunk.total;
     constexpr int64_t block = 512, near = Sampler::bucket_rows, far = 2 * near;
     std::array<Sampler::Pick, block + far> picks;
     const auto last = int64_t(sampler.population().m);
@@ -210,10 +228,11 @@ class DualAscent {
           continue;
         }
         calm = 0;
-        if ((j & skips_) == 0) tally.gap += double(skips_ + 1) * s * gap_of(old, score.data(), y);
+        if ((j & skips_) == 0) tally.gap += double(skips_ + 1) * s * gap_of(loss_, old, score.data(), y);
         tally.violation = std::max(tally.violation, violation);
         tally.squares += violation * violation;
-        const double curvature = s * scale * norm2(row, i);
+        const double curvature =
+            s * scale * (damped ? chunk.damped->look(row, chunk.sigma, chunk.touched) : norm2(row, i));
         loss_.ascend(old, score.data(), y, curvature, now.data());
         if (!differ(now.data(), old)) continue;
         tally.ascent += s * ascent_of(old, now.data(), score.data(), y, curvature);
@@ -222,18 +241,13 @@ class DualAscent {
           score[c] = s * (now[c] - old[c]);
           old[c] = now[c];
         }
-        block_axpy(loss_, row, score.data(), u.data());
+        if constexpr (damped)
+          block_axpy(loss_, chunk.damped->of(row), score.data(), u.data());
+        else
+          block_axpy(loss_, row, score.data(), u.data());
       }
     }
     tally.rows = to - from;
-  }
-
-  // loss + conjugate + <a, score>: what the row adds to the duality gap.
-  template <class Y>
-  double gap_of(const double* a, const double* score, Y y) const {
-    double sum = loss_.value(score, y) + loss_.conjugate(a, y);
-    for (int64_t c = 0; c < loss_.width(); ++c) sum += a[c] * score[c];
-    return sum;
   }
 
   // What -conjugate gained. It is concave: where it is costly, its slope at the top of the step, score + curvature
@@ -252,28 +266,18 @@ class DualAscent {
     return found;
   }
 
-  // u <- u + theta (change of replica 0 + change of replica 1). D along it is at least a parabola, with its top at
-  // theta. From 3/4 on the full change keeps 8/9 of the rise, and rows that reached a bound stay there: a cut takes all
-  // of them off it, and none can sit out (arXiv, lam 1e-6, two threads: 740 -> 630 ms).
-  void merge(double total) {
-    double *u = u_.data(), *u0 = copies_[0].data(), *u1 = copies_[1].data();
-    const auto dim = int64_t(u_.size());
-    double along = 0, square = 0;
-    for (int64_t j = 0; j < dim; ++j) {
-      const double change = (u0[j] - u[j]) + (u1[j] - u[j]);
-      along += u[j] * change;
-      square += change * change;
-      u0[j] = change;
-    }
-    const double theta = (chunk_tally_[0].ascent * p_.lam * total - along) / square;
-    if (theta >= 0.75 || square == 0) {
-      for (int64_t j = 0; j < dim; ++j) u[j] += u0[j];
-      return;
-    }
+  // u <- u + theta times the changes of the replicas. D along it is at least a parabola, with its top at theta. From
+  // 3/4 on the full change keeps 8/9 of the rise, and rows that reached a bound stay there: a cut takes all of them off
+  // it, and none can sit out (arXiv, lam 1e-6, two threads: 740 -> 630 ms).
+  void merge(int count, double total) {
+    const Replicas::Merged found = replicas_.merge(u_, count, team_);
+    path_.merged += found.numbers;
+    const double theta = (tallies_[0].ascent * p_.lam * total - found.along) / found.square;
+    if (theta >= 0.75 || found.square == 0) return;
     const double part = std::max(0.0, theta);
-    for (int64_t j = 0; j < dim; ++j) u[j] += part * u0[j];
-    for (const auto& replica : changes_)
-      for (const auto& [at, before] : replica) a_[at] = before + part * (a_[at] - before);
+    replicas_.cut(u_, part);
+    for (int r = 0; r < count; ++r)
+      for (const auto& [at, before] : changes_[size_t(r)]) a_[at] = before + part * (a_[at] - before);
   }
 
   const Problem<Rows>& p_;
@@ -286,11 +290,11 @@ class DualAscent {
   uint32_t epoch_ = 0;
   double slack_ = std::numeric_limits<double>::infinity();
   size_t skips_ = 0;  // rows between two whose gap is looked at, a power of two minus one
-  int replicas_ = 1;
-  int64_t shortest_ = 0, longest_ = 0, few_ = 0;  // rows: of a chunk, and for two replicas
-  std::array<std::vector<double>, 2> copies_;
-  std::array<std::vector<Change>, 2> changes_;
-  std::array<Tally, 2> chunk_tally_;
+  RoundPlan plan_;
+  Replicas replicas_;
+  std::vector<std::vector<Change>> changes_;  // of a, by each replica
+  std::vector<Tally> tallies_;
+  Path path_;
 };
 
 }  // namespace pegasos

@@ -26,4 +26,11 @@ struct Tally {
   }
 };
 
+// What coordinate ascent would take with as many threads as it has replicas.
+struct Path {
+  int64_t longest = 0;   // non-zeros: of every round those of the replica that has most
+  double merged = 0;     // numbers of u and its copies that merges read and write, by all threads together
+  int64_t meetings = 0;  // of the threads
+};
+
 }  // namespace pegasos

@@ -4,12 +4,15 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <span>
+#include <thread>
 #include <vector>
 
 #include "pegasos/data/problem.hpp"
 #include "pegasos/loss/wide.hpp"
+#include "pegasos/run/passes.hpp"
 
 namespace pegasos {
 
@@ -19,14 +22,21 @@ inline bool all_zero(std::span<const double> numbers) {
 
 // Takes dual variables from wherever to what the loss allows; zero always is. After an interrupt nobody asks for more.
 template <class Rows, AnyLoss L>
-void make_feasible(const Problem<Rows>& p, const L& loss, std::span<double> a, Watch& watch) {
+void make_feasible(const Problem<Rows>& p, const L& loss, std::span<double> a, Team& team, Watch& watch) {
   const auto& blocks = blocks_of(loss);
   const int64_t width = blocks.width();
-  for (int64_t i = 0; i < p.rows.size() && !watch.interrupted(); ++i) {
-    double* const block = a.data() + i * width;
-    if (std::any_of(block, block + width, [](double x) { return x != 0; })) blocks.feasible(block, label<L>(p, i));
-    watch.go_on(width);
-  }
+  const Pass pass = Pass::over(p.rows.size(), double(width));
+  std::atomic<bool> interrupted = false;  // time that has run out is no reason to stop: what follows needs all of a
+  const auto asker = std::this_thread::get_id();
+  team.each(pass.parts, [&](int64_t part) {
+    for (int64_t i = pass.first(part); i < pass.first(part + 1) && !interrupted; ++i) {
+      double* const block = a.data() + i * width;
+      if (std::any_of(block, block + width, [](double x) { return x != 0; })) blocks.feasible(block, label<L>(p, i));
+      if (std::this_thread::get_id() != asker) continue;
+      watch.go_on(width);
+      if (watch.interrupted()) interrupted = true;
+    }
+  });
 }
 
 // The part of a, one of a few, with the largest dual objective; penalty: lam/2 ||w(a)||^2. Any part of a feasible a is
@@ -65,18 +75,20 @@ bool shorten(const Problem<Rows>& p, const L& loss, std::span<double> a, std::sp
 
 // u = sum_i s_i a_i x_i; false when interrupted.
 template <class Rows, AnyLoss L>
-bool sum_up(const Problem<Rows>& p, const L& loss, std::span<const double> a, std::span<double> u, Watch& watch) {
+bool sum_up(const Problem<Rows>& p, const L& loss, std::span<const double> a, std::span<double> u, Team& team,
+            Watch& watch) {
   const auto& blocks = blocks_of(loss);
-  std::vector<double> part(size_t(blocks.width()));
-  std::fill(u.begin(), u.end(), 0.0);
-  for (int64_t i = 0; i < p.rows.size(); ++i) {
-    bool moves = false;
-    for (size_t c = 0; c < part.size(); ++c) moves |= (part[c] = p.weight(i) * a[size_t(i) * part.size() + c]) != 0;
-    if (!moves) continue;
-    const auto row = p.rows[i];
-    block_axpy(blocks, row, part.data(), u.data());
-    if (!watch.go_on(row.size() * blocks.width())) return false;
-  }
+  const int64_t width = blocks.width();
+  const Pass pass = pass_over(p, double(width), double(u.size()));
+  PartVectors sums(pass.parts, u.size(), u.data()), moves(pass.parts, size_t(width));
+  const auto add = [&](int64_t part, int64_t i, const auto& row) {
+    double* const mine = moves.of(part);
+    bool any = false;
+    for (int64_t c = 0; c < width; ++c) any |= (mine[c] = p.weight(i) * a[size_t(i * width + c)]) != 0;
+    if (any) block_axpy(blocks, row, mine, sums.of(part));
+  };
+  if (!over_rows(p, pass, width, team, watch, [&](int64_t part) { sums.clear(part); }, add)) return false;
+  sums.total(team);
   return true;
 }
 

@@ -256,6 +256,14 @@ void block_copy(const L& blocks, const double* from, double* to) {
   for (int64_t c = 0; c < blocks.width(); ++c) to[c] = from[c];
 }
 
+// loss + conjugate + <a, score>: what a row adds to the duality gap.
+template <class L, class Y>
+double gap_of(const L& blocks, const double* a, const double* score, Y y) {
+  double sum = blocks.value(score, y) + blocks.conjugate(a, y);
+  for (int64_t c = 0; c < blocks.width(); ++c) sum += a[c] * score[c];
+  return sum;
+}
+
 template <class L, class Row>
 auto class_row(const L& blocks, const Row& row, int64_t c) {
   if constexpr (is_joint<L>)

@@ -33,6 +33,7 @@ class PegasosSolver {
       : p_(problem),
         o_(options),
         state_(state),
+        team_(team),
         watch_(watch),
         oracle_(problem, loss, team, watch),
         history_(options.tol, watch, options.known),
@@ -42,7 +43,8 @@ class PegasosSolver {
         blocks_(blocks_of(loss)),
         batch_(size_t(options.k)),
         slopes_(size_t(options.k * width())),
-        b_(size_t(width()), state.b) {
+        b_(size_t(width()), state.b),
+        batch_pass_(pass_over_some(problem, options.k, double(width()))) {
     w_.set_c(state.c);
     if (is_joint<L> && p_.free_bias) std::copy(state.out.end() - width(), state.out.end(), b_.begin());
     // Without projection, with eta = 1/(lam t), w is a plain sum over lam t and c needs no multiplying (eq. 13).
@@ -103,7 +105,6 @@ class PegasosSolver {
   bool take_steps(int64_t last) {
     return with_rows(p_.rows, [&](const auto& rows) { return take_steps(rows, last); });
   }
-
   bool take_steps(const auto& rows, int64_t last) {
     int64_t rows_left = p_.m();
     for (int64_t t = state_.t + 1; t <= last; ++t) {
@@ -126,20 +127,27 @@ class PegasosSolver {
     return true;
   }
 
-  // The scores of the whole batch with w_t, before anything moves.
+  // The scores of the whole batch with w_t, before anything moves. Large batches are shared by the team.
   bool look_at_batch(const auto& rows, int64_t k) {
-    for (int64_t j = 0; j < k; ++j) {
+    const auto draw = [&](int64_t j) {
       const int64_t i = batch_[size_t(j)] = picks_.next();
       rows.prefetch(picks_.fetch());
       p_.y.prefetch(i);  // it is needed only after the scores: in a random order that would be a wait
       if (!o_.certify) check_drawn(rows, i);
-      const auto row = rows[i];
+    };
+    const auto look = [&](int64_t j) {
+      const auto row = rows[batch_[size_t(j)]];
       double* const score = slopes_.data() + j * width();
       block_dot(blocks_, row, state_.v.data(), score);
       for (int64_t c = 0; c < width(); ++c) score[c] = w_.c() * score[c] + (o_.batch_bias ? 0 : b_[size_t(c)]);
-      if (!watch_.go_on(row.size() * width())) return false;
+      return row.size() * width();
+    };
+    const bool together = batch_pass_.parts > 1 && k == o_.k;
+    for (int64_t j = 0; j < k; ++j) {
+      draw(j);
+      if (!together && !watch_.go_on(look(j))) return false;
     }
-    return true;
+    return !together || over_each(batch_pass_, team_, watch_, look);
   }
 
   // Slopes in the place of scores. i.i.d. draws follow the weights; the other orders see each row once an epoch and
@@ -269,6 +277,7 @@ class PegasosSolver {
   const Problem<Rows>& p_;
   const PegasosOptions& o_;
   PegasosState& state_;
+  Team& team_;
   Watch& watch_;
   Oracle<Rows, L> oracle_;
   History history_;
@@ -279,6 +288,7 @@ class PegasosSolver {
   std::vector<int64_t> batch_;  // the rows of a step
   std::vector<double> slopes_;  // theirs, one for each class; before they are known, their scores
   std::vector<double> b_;       // free bias, one number or one a class; where it is none, zero
+  const Pass batch_pass_;
   std::vector<double> best_;
   double best_value_ = std::numeric_limits<double>::infinity();
   size_t next_try_ = 0;

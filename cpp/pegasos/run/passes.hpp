@@ -46,8 +46,12 @@ inline double work_of_row(double length, bool dense) { return dense ? length / 3
 // A pass over the rows of a problem, with `width` scores each, that keeps `copied` sums. Labels, losses and dual
 // variables cost a row about as much as some numbers more.
 template <class Rows>
+Pass pass_over_some(const Problem<Rows>& p, int64_t n, double width, double copied = 0) {
+  return Pass::over(n, (work_of_row(p.row_length(), p.rows.is_dense()) + 8) * width, copied);
+}
+template <class Rows>
 Pass pass_over(const Problem<Rows>& p, double width, double copied = 0) {
-  return Pass::over(p.rows.size(), (work_of_row(p.row_length(), p.rows.is_dense()) + 8) * width, copied);
+  return pass_over_some(p, p.rows.size(), width, copied);
 }
 
 // Calls start(part) for every part, and work(part, from, to) for the pieces of it, which come in order; work says how
@@ -81,6 +85,16 @@ bool over_parts(const Pass& pass, Team& team, Watch& watch, const Start& start, 
 struct StartAtOnce {
   void operator()(int64_t) const {}
 };
+
+// Calls visit(j), which says how much work it was, for all things of the pass.
+template <class Visit>
+bool over_each(const Pass& pass, Team& team, Watch& watch, const Visit& visit) {
+  return over_parts(pass, team, watch, StartAtOnce{}, [&](int64_t, int64_t from, int64_t to) {
+    int64_t work = 0;
+    for (int64_t j = from; j < to; ++j) work += visit(j);
+    return work;
+  });
+}
 
 // Calls start(part) for every part, and visit(part, i, row) for every row that exists. width: how often a visit uses
 // each number of a row.

@@ -126,6 +126,10 @@ class Model(Files, CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]  
         self.n_steps_ = each([fit.steps for fit in fits])
         self.n_iter_ = each([fit.epochs for fit in fits])
         self._operations = sum(fit.operations for fit in fits)  # counted work, for tests and benchmarks
+        if min(fit.replicas for fit in fits) > 0:
+            self.n_replicas_ = max(fit.replicas for fit in fits)
+        elif hasattr(self, "n_replicas_"):
+            del self.n_replicas_  # of another solver, in a fit before
         self.objective_ = each([fit.objective for fit in fits])
         self.dual_objective_ = each([fit.dual_objective for fit in fits])
         self.gap_ = self.objective_ - self.dual_objective_

@@ -175,6 +175,8 @@ class KernelModel(KernelScores):
     def _method(self, problem: KernelProblem, run: Run, n_models: int) -> Any:
         given = solver_of(self.solver)
         given.check(problem, run)
+        if getattr(given, "replicas", None) is not None:
+            raise ValueError("replicas are for linear models; kernels share their work by tiles. Leave replicas=None.")
         if isinstance(given, Pegasos):
             refusals(given, problem)
             return KernelPegasos(given)

@@ -100,6 +100,8 @@ class PegasosClassifier(OwnLabels, Answers, LinearModel):
         Epochs of the last fit, perhaps fractional.
     n_steps_ : int or ndarray of shape (n_classes,)
         Steps taken in all, t in the papers.
+    n_replicas_ : int
+        Copies of the weights in which coordinate ascent has worked, see `Auto`; not there with other solvers.
     label_seconds_ : float
         Seconds that `fit` took to encode y, with ``solver=Pegasos(certify=False)``.
     history_ : dict of ndarray

@@ -61,7 +61,7 @@ class PegasosRegressor(OwnLabels, RegressorMixin, LinearModel):  # type: ignore[
         Weights, float64.
     intercept_ : float
         Bias.
-    objective_, dual_objective_, gap_, converged_, n_iter_, n_steps_, history_
+    objective_, dual_objective_, gap_, converged_, n_iter_, n_steps_, n_replicas_, history_
         As in `PegasosClassifier`.
 
     Examples

@@ -26,7 +26,7 @@ from .values import Reader, Writer
 
 FORMAT, VERSION = "pegasos checkpoint", 2
 _MAY_DIFFER = ("n_jobs", "verbose", "max_time")  # none of them changes what is minimised
-_FIT = ("w", "steps", "epochs", "history", "converged", "rounding", "operations", "resume")
+_FIT = ("w", "steps", "epochs", "history", "converged", "rounding", "operations", "replicas", "resume")
 
 
 @contextmanager

@@ -27,7 +27,7 @@ _NUMBERS = ("objective_", "dual_objective_", "gap_", "n_iter_", "n_steps_")
 
 def _course(model: Any) -> dict[str, Any]:
     known = vars(model)
-    names = (*_NUMBERS, "converged_", "history_", "_operations", "_rounding")
+    names = (*_NUMBERS, "converged_", "history_", "n_replicas_", "_operations", "_rounding")
     return {name: known[name] for name in names if name in known} | {"n_features_in_": known.get("n_features_in_")}
 
 
@@ -48,6 +48,8 @@ def _restore_course(model: Any, state: State, n_models: tuple[int, ...] = (1,)) 
     for name in ("_operations", "_rounding"):
         if name in state:
             setattr(model, name, state.take(name, float, int))
+    if "n_replicas_" in state:
+        model.n_replicas_ = state.count("n_replicas_")
 
 
 def _features(model: Any, state: State) -> int:

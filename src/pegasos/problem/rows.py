@@ -103,7 +103,7 @@ def _check_compressed(X: Any) -> None:
 def make_rows(X: Any, *, training: bool, threads: int = 1, names: Any = None, check: bool = True) -> _core.Rows:
     """Native rows that look at X without copying it; X is float32 or float64, C-ordered or CSR.
 
-    For training, rows whose indices are not strictly increasing are sorted and summed in a copy. names: of the
+    Columns may come in any order. For training, where a row has one twice, all are summed in a copy. names: of the
     columns, for the error about one of them. check: False where whoever draws a row checks it.
     """
     with naming(names):
@@ -132,7 +132,7 @@ def _native_rows(X: Any, training: bool, threads: int, check: bool) -> _core.Row
         raise ValueError(f"the CSR matrix has {len(X.data)} values for {len(X.indices)} column indices.")
     data = np.require(X.data, requirements=["C", "A"])
     rows = _core.Rows.csr(data, _index(X.indices), _index(X.indptr), X.shape[1], threads, check)
-    if training and check and not rows.strictly_increasing:
+    if training and check and rows.repeats:
         tidy = sp.csr_matrix((X.data, X.indices, X.indptr), shape=X.shape, copy=True)
         make_rows(tidy, training=False)  # another thread may have written to X since
         tidy.has_sorted_indices = tidy.has_canonical_format = False

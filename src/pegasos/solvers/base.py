@@ -89,6 +89,7 @@ class Fit:
     error: BaseException | None = None
     resume: Resume | None = None
     operations: float = np.nan  # counted, where a solver does
+    replicas: int = 0  # of coordinate ascent; 0: there is none
     rounding: float = 0.0  # what it may have done to the gap, which counts it
     scores: Floats | None = None  # of all rows, where the solver has them
 

@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator
 
 from .. import _core, words
 from ..problem.problem import Problem
-from ..rules import Flag, OneOf, Rule, check
+from ..rules import Flag, Integer, OneOf, OrNone, Rule, check
 from .base import Fit, Resume, Run
 
 
@@ -19,11 +19,17 @@ class DualSolver(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
     _pegasos_first = False
     _second_order = False
     sampling: words.DualSampling = "blocks"
+    replicas: int | None = None
     polish = False
 
     def check(self, problem: Problem, run: Run) -> None:
         """Refuse what cannot work, before anything runs."""
         check(self._rules, self)
+        if self.sampling == "iid" and (self.replicas or 1) > 1:
+            raise ValueError(
+                f"replicas={self.replicas} with sampling='iid': independent draws may hand the same row to two. "
+                "Use replicas=None, or another sampling."
+            )
         if not problem.loss.has_native_twin:
             raise ValueError(
                 f"{type(self).__name__} climbs the dual of the built-in losses; a loss of your own needs "
@@ -45,6 +51,7 @@ class DualSolver(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         options.pegasos_first = self._pegasos_first
         options.second_order = self._second_order and run.room.second_order
         options.polish = bool(self.polish)
+        options.replicas = min(self.replicas or 0, 1 << 20)
         # Auto chooses where it starts, SDCA goes on with all of alpha.
         options.new_lam = self._pegasos_first and start.lam == start.lam and start.lam != problem.lam
         options.tol = run.tol * problem.at_zero
@@ -63,6 +70,7 @@ class DualSolver(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
             error=found["error"],
             resume=Resume(w, steps, a, problem.lam) if run.remember else None,
             operations=found["operations"],
+            replicas=found["replicas"],
         )
 
     @property
@@ -80,6 +88,8 @@ class SDCA(DualSolver):
         whatever its weight: an epoch is as many draws as there are rows.
     shrinking : bool, default=True
         Whether rows that have settled at a bound sit out until the proof.
+    replicas : int or None, default=None
+        Copies of the weights that take rows at the same time, as in `Auto`.
 
     Notes
     -----
@@ -98,11 +108,15 @@ class SDCA(DualSolver):
     _rules: ClassVar[dict[str, Rule]] = {
         "sampling": OneOf(("blocks", "runs", "permutation", "iid")),
         "shrinking": Flag(),
+        "replicas": OrNone(Integer(1)),
     }
 
-    def __init__(self, sampling: words.DualSampling = "blocks", shrinking: bool = True) -> None:
+    def __init__(
+        self, sampling: words.DualSampling = "blocks", shrinking: bool = True, replicas: int | None = None
+    ) -> None:
         self.sampling = sampling
         self.shrinking = shrinking
+        self.replicas = replicas
 
 
 class Auto(DualSolver):
@@ -120,17 +134,31 @@ class Auto(DualSolver):
         was reached.
     sampling : {"blocks", "runs"}, default="blocks"
         The order of the rows in an epoch of coordinate ascent, as in `Pegasos`.
+    replicas : int or None, default=None
+        Copies of the weights that take rows at the same time, and are merged after every few thousand of them. This is
+        how many threads coordinate ascent can use. The model depends on this number, never on `n_jobs`. None: two for
+        65,000 rows and more (later with very many features), else one. More than two are for as many cores: they need
+        more visits, so that one thread is slower with them. There is at most one for every 64 rows, and no more of them
+        than fit into half a gigabyte; `n_replicas_` of the fitted model says how many there were.
     """
 
     _rules: ClassVar[dict[str, Rule]] = {
         "shrinking": Flag(),
         "polish": Flag(),
         "sampling": OneOf(("blocks", "runs")),
+        "replicas": OrNone(Integer(1)),
     }
     _pegasos_first = True
     _second_order = True
 
-    def __init__(self, shrinking: bool = True, polish: bool = True, sampling: words.AutoSampling = "blocks") -> None:
+    def __init__(
+        self,
+        shrinking: bool = True,
+        polish: bool = True,
+        sampling: words.AutoSampling = "blocks",
+        replicas: int | None = None,
+    ) -> None:
         self.shrinking = shrinking
         self.polish = polish
         self.sampling = sampling
+        self.replicas = replicas
