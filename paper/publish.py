@@ -105,6 +105,7 @@ REGIONS: dict[str, Callable[[Results], str]] = {
     "table_2": one_table("tables23_fig5", 0),
     "table_3": one_table("tables23_fig5", 1),
     "slopes": one_table("fig6"),
+    "over_m": one_table("over_m"),
     "study": one_table("study004"),
     "svm_light": svm_light,
 }
