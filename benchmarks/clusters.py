@@ -26,17 +26,14 @@ from inputs import load, missing
 
 from pegasos import PegasosClassifier, datasets
 from pegasos.dask import DaskPegasosClassifier
-from pegasos.dask.here import Here
+from pegasos.dask.here import RunsHere
 
 RESULTS = Path(__file__).parent / "results" / "distributed.json"
 TOL, LAM = 1e-3, 1e-5
 
 
-class HereClassifier(DaskPegasosClassifier):
+class HereClassifier(RunsHere, DaskPegasosClassifier):
     """The same rounds without a cluster."""
-
-    def _cluster(self, run: Any) -> Any:
-        return Here(run)
 
 
 def cut(X: Any, y: Any, n: int) -> tuple[list[Any], list[Any]]:
@@ -77,14 +74,14 @@ def visits() -> dict[str, Any]:
     return {"8 partitions of the abstracts, lam 1e-5": found}
 
 
-def scale(rows: int, counts: tuple[int, ...]) -> dict[str, Any]:
+def scale(rows: int, lam: float, counts: tuple[int, ...]) -> dict[str, Any]:
     """The same generated text in ever more partitions."""
     X, y = datasets.make_text(rows, random_state=0)
     found = {}
     for n in counts:
-        found[str(n)] = described(HereClassifier(lam=LAM, tol=TOL, random_state=0).fit(*cut(X, y, n)), rows)
+        found[str(n)] = described(HereClassifier(lam=lam, tol=TOL, random_state=0).fit(*cut(X, y, n)), rows)
         print(n, found[str(n)], flush=True)
-    return {f"generated text, {rows} rows x {X.shape[1]}, lam 1e-5": found}
+    return {f"generated text, {rows} rows x {X.shape[1]}, lam {lam:g}": found}
 
 
 # On a cluster
@@ -195,6 +192,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=("visits", "scale", "overhead"))
     parser.add_argument("--rows", type=int, default=200_000, help="of the generated text")
+    parser.add_argument("--lam", type=float, default=5e-5, help="of the generated text")
     parser.add_argument("--partitions", type=int, nargs="*", default=(8, 64, 512, 4096))
     picture = Path(__file__).parents[1] / "docs" / "images" / "distributed.png"
     parser.add_argument("--picture", type=Path, default=picture)
@@ -202,7 +200,7 @@ def main() -> None:
     if asked.what == "visits":
         found = visits()
     elif asked.what == "scale":
-        found = scale(asked.rows, tuple(asked.partitions))
+        found = scale(asked.rows, asked.lam, tuple(asked.partitions))
     else:
         found = overhead(asked.picture)
     known = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}

@@ -13,23 +13,14 @@ from sklearn.preprocessing import normalize
 
 import pegasos
 from pegasos.dask import DaskPegasosClassifier, DaskPegasosRegressor
-from pegasos.dask.here import Here
-from pegasos.solvers.base import Run
+from pegasos.dask.here import RunsHere
 
 
-class _OnePlace:
-    def _cluster(self, run: Run) -> Here:
-        return Here(run)
-
-    def _place(self) -> str:
-        return "here"
-
-
-class HereClassifier(_OnePlace, DaskPegasosClassifier):
+class HereClassifier(RunsHere, DaskPegasosClassifier):
     """DaskPegasosClassifier, one task after the other."""
 
 
-class HereRegressor(_OnePlace, DaskPegasosRegressor):
+class HereRegressor(RunsHere, DaskPegasosRegressor):
     """DaskPegasosRegressor, one task after the other."""
 
 

@@ -23,7 +23,20 @@ from pegasos import datasets
 from pegasos.dask import DaskPegasosClassifier
 from pegasos.dask.cluster import Cluster
 
-PHASES = ("read", "classes", "rows", "facts", "row", "direction", "orders", "round", "message", "sum", "copy")
+# Kinds of tasks, in their order, and how many of each a fit sends: partitions, rounds, or both.
+PHASES = {
+    "read": 5,
+    "classes": 5,
+    "rows": 10,
+    "facts": 5,
+    "row": 5,
+    "direction": 1,
+    "orders": 10,
+    "round": 50,
+    "message": 50,
+    "sum": 11,
+    "copy": 5,
+}
 LIMIT = 120.0  # seconds until a fit counts as hung
 
 
@@ -46,7 +59,7 @@ class Assassin:
         self._pids = list(client.run(os.getpid).values())
         self._victim = int(rng.choice(self._pids))
         self._delay = float(rng.exponential(0.03))
-        self._left = int(rng.integers(1, 20))  # tasks of the phase until then
+        self._left = int(rng.integers(1, PHASES[phase] + 1))  # tasks of the phase until then
         self._real = Cluster.submit
 
     def __enter__(self) -> Assassin:
@@ -97,7 +110,7 @@ def campaign(client: Client, n: int, n_workers: int, seed: int) -> dict[tuple[st
     expected = bytes_of(quietly(model(kind=HereClassifier), *rows))
     counts: dict[tuple[str, str], int] = {}
     for i in range(n):
-        phase = PHASES[i % len(PHASES)]
+        phase = list(PHASES)[6 * i % len(PHASES)]  # early and late ones in turn
         client.wait_for_workers(n_workers, timeout=120)
         end = one(client, phase, rng, rows, expected)
         counts[phase, end] = counts.get((phase, end), 0) + 1

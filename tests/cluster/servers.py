@@ -49,8 +49,7 @@ class Servers:
         self.scheduler = self._start("scheduler", "--host", "127.0.0.1", "--port", str(self.port), "--no-dashboard")
 
     def _start(self, what: str, *options: str) -> subprocess.Popen[bytes]:
-        found = Path(sys.executable).parent / "dask"
-        command = [str(found)] if found.exists() else [sys.executable, "-m", "dask"]
+        command = [sys.executable, "-m", "dask"]  # of this very environment
         here = os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")])
         log = open(self._folder / "servers.log", "ab")  # noqa: SIM115  # the child's
         return subprocess.Popen(

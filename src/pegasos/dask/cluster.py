@@ -109,7 +109,7 @@ class Cluster:
         try:
             found: list[Any] = self.client.gather(futures)
         except (FutureCancelledError, OSError, TimeoutError) as error:
-            raise self._lost() from error
+            raise self._lost(str(error)) from error
         return found
 
     def wait(self, futures: Iterable[Future]) -> None:
@@ -181,11 +181,12 @@ class Cluster:
             self._idle_since = None
         return found
 
-    def _lost(self) -> ConnectionError:
+    def _lost(self, reason: str = "") -> ConnectionError:
         where = getattr(self.client.scheduler, "address", "its address")
         return ConnectionError(
-            f"the connection to the Dask scheduler at {where} is lost, and with it what the workers have computed. "
-            "Connect a new Client and fit again."
+            f"the connection to the Dask scheduler at {where} is lost, or it has started anew, or cannot read a task; "
+            f"what the workers have computed is lost with it{f' ({reason})' if reason else ''}. Connect a new Client "
+            "and fit again; if that does not help, the scheduler's log says why."
         )
 
 
