@@ -16,6 +16,7 @@ void bind_io(nb::module_& m);
 void bind_kernel(nb::module_& m);
 void bind_linear(nb::module_& m);
 void bind_partition(nb::module_& m);
+void bind_side_by_side(nb::module_& m);
 void bind_solvers(nb::module_& m);
 void bind_structured(nb::module_& m);
 void bind_testing(nb::module_& m);
@@ -89,6 +90,7 @@ NB_MODULE(_core, m) {
   bind_kernel(m);
   bind_linear(m);
   bind_partition(m);
+  bind_side_by_side(m);
   bind_solvers(m);
   bind_structured(m);
   expect_stopped_threads();

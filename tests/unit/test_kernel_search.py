@@ -11,7 +11,6 @@ from helpers import binary, three_classes
 from sklearn.datasets import load_diabetes, load_iris, load_wine, make_classification
 from sklearn.model_selection import GridSearchCV, ShuffleSplit, StratifiedKFold
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.estimator_checks import check_estimator
 
 from pegasos import (
     KernelPegasosClassifier,
@@ -288,15 +287,6 @@ def test_the_next_lam_begins_with_the_best_part_of_the_dual_variables() -> None:
         start, s = fold_fits.at_lam(at, known), at.p * lam
         np.testing.assert_allclose(start.g, problem.matrix.block(*[np.arange(len(y))] * 2) @ (at.p * start.a))
         assert start.bound(s) >= max(known.scaled(at, part).bound(s) for part in (1.0, lam / 1e-3))
-
-
-@pytest.mark.parametrize("model", [KernelPegasosClassifierCV(3, 3), KernelPegasosRegressorCV(3, 3)], ids=str)
-def test_check_estimator_passes(model: Any) -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        results = check_estimator(model, on_skip=None, on_fail=None)
-    assert len(results) > 50
-    assert {r["check_name"]: str(r["exception"]) for r in results if r["status"] == "failed"} == {}
 
 
 def test_pictures_and_chances_are_those_of_linear_searches() -> None:

@@ -32,7 +32,7 @@ def test_the_choice_is_that_of_exact_fits_or_as_good_to_a_standard_error(tol: fl
     assert rough.gap_ <= tol
     assert np.nanmax(exact.gaps_) <= tol
     assert not exact.stopped_early_
-    assert rough._operations < exact._operations / 2
+    assert rough._operations < 0.6 * exact._operations
     assert rough._operations < cold_work(tol) / 5
 
 
@@ -59,9 +59,9 @@ def test_few_folds_and_other_rules_have_exact_fits() -> None:
 def test_values_that_are_close_are_fitted_again() -> None:
     close = [1e-3, 0.99e-3, 0.98e-3]
     model = PegasosClassifierCV(close).fit(X, Y)
-    assert np.max(model.gaps_) <= 0.003
+    assert np.max(model.gaps_) <= 0.01
     apart = PegasosClassifierCV([1.0, 1e-3, 1e-6]).fit(X, Y)
-    assert np.max(apart.gaps_) > 0.003
+    assert np.nanmax(apart.gaps_) > 0.01
     assert apart.lam_ == 1e-3
 
 
@@ -76,5 +76,5 @@ def test_who_is_in_the_race() -> None:
 def test_when_the_choice_stands_still() -> None:
     before = np.array([[0.89, 0.9], [0.91, 0.89], [0.88, 0.9]])
     assert has_settled(before, before + 0.01)
-    assert not has_settled(before, before + np.array([0.01, 0.0]))
+    assert not has_settled(before, before + np.array([0.02, 0.0]))
     assert has_settled(before, before + np.array([0.001, 0.0]))

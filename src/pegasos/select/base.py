@@ -18,6 +18,7 @@ from ..problem.problem import Floats, Problem
 from ..progress import all_or_nothing, with_callbacks
 from ..rules import Flag, OneOf, Rule
 from ..solvers.base import Fit, Run, Solver
+from .bounds import Bounds
 from .folds import Fold, folds_of
 from .grid import Lams, spaced, values_of
 from .results import best_of, table
@@ -154,6 +155,10 @@ class LamSearch(Model):
         """Who values the models of a fold: `values(scores, fold, fits)`, of held-out rows and of training rows."""
         return Scorer(self, self.scoring, stated)
 
+    def _bounds(self, stated: Any) -> Bounds | None:
+        """Who bounds the scores of the optimum, where that was asked for."""
+        return None
+
     def _undisturbed(self) -> AbstractContextManager[Any]:
         """Around all fits."""
         return nullcontext()
@@ -185,6 +190,10 @@ class LamSearch(Model):
         best, found = searched[which], searched[which].found
         self.lams_, self.scores_, self.train_scores_ = best.lams, found.scores, found.train_scores
         self.gaps_, self.objectives_, self.n_support_ = found.gaps, found.objectives, found.n_support
+        if getattr(self, "score_bounds", False):
+            self.score_bounds_ = found.bounds[:, :, :2]
+            if is_classifier(self):
+                self.n_undecided_ = found.bounds[:, :, 2]
         self.n_splits_, self.stopped_early_ = len(found.scores), any(each.found.stopped_early for each in searched)
         candidates = [one for each in searched for one in each.candidates]
         held_out, train = ([getattr(each.found, of) for each in searched] for of in ("scores", "train_scores"))

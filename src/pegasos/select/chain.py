@@ -49,7 +49,7 @@ class Chain:
 
     def add(self, problem: Problem, fit: Fit) -> None:
         """A fit that is done."""
-        if fit.resume is None or fit.interrupted or not self._profits(problem):
+        if fit.resume is None or fit.interrupted or not profits(problem, self._solver):
             return
         self._last, self._fit, self._square = fit.resume, fit, np.nan
 
@@ -87,14 +87,15 @@ class Chain:
         self._fit = replace(fit, history=line, converged=True, epochs=0.0, operations=0.0, resume=resume)
         return self._fit
 
-    def _profits(self, problem: Problem) -> bool:
-        """Whether fits that begin with dual variables are faster: not Pegasos, which has no use for them, and not the
-        descent of smooth losses on many rows, whose first steps are on samples (10,000 x 30, log: twice as fast cold).
-        """
-        if not isinstance(self._solver, DualSolver):
-            return False
-        few = problem.n_weights <= min(_SMOOTH_WEIGHTS, problem.m / _SMOOTH_ROWS)
-        return not (few and np.isfinite(problem.loss.smoothness))
+
+def profits(problem: Problem, solver: Solver) -> bool:
+    """Whether fits that begin with dual variables are faster: not Pegasos, which has no use for them, and not the
+    descent of smooth losses on many rows, whose first steps are on samples (10,000 x 30, log: twice as fast cold).
+    """
+    if not isinstance(solver, DualSolver):
+        return False
+    few = problem.n_weights <= min(_SMOOTH_WEIGHTS, problem.m / _SMOOTH_ROWS)
+    return not (few and np.isfinite(problem.loss.smoothness))
 
 
 def _square(w: Floats) -> float:
@@ -125,9 +126,12 @@ def solve_next(
 
 
 class Chained:
-    """The `Path` of linear problems: each has its chain, and those that need a fit are solved at once."""
+    """The `Path` of linear problems: each has its chain, and those that need a fit are solved at once.
 
-    def __init__(self, series: Sequence[Chain], solve: Callable[[list[Job], Run, int], list[Fit]]) -> None:
+    solve: is told the places of the jobs in the series.
+    """
+
+    def __init__(self, series: Sequence[Chain], solve: Callable[[list[tuple[int, Job]], Run, int], list[Fit]]) -> None:
         self._series, self._solve = series, solve
         self._kept: tuple[float, list[Resume | None]] = (np.nan, [])
 
@@ -143,7 +147,12 @@ class Chained:
 
     def solve(self, problems: list[Problem], run: Run, seed: int) -> list[Fit]:
         jobs = [Job(problem, chain.start()) for problem, chain in zip(problems, self._series, strict=True)]
-        return solve_next(self._series, jobs, run, lambda some: self._solve(some, run, seed))
+        places = {id(job): place for place, job in enumerate(jobs)}
+
+        def solve(some: list[Job]) -> list[Fit]:
+            return self._solve([(places[id(job)], job) for job in some], run, seed)
+
+        return solve_next(self._series, jobs, run, solve)
 
 
 def worst_gap(fits: list[Fit]) -> float:

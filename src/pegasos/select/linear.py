@@ -4,70 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-from sklearn.base import clone
-
-from .. import _core, words
-from ..estimators.base import Stated, thread_count
+from .. import words
 from ..estimators.linear import PegasosClassifier
-from ..estimators.linear_base import LinearModel
 from ..estimators.regression import PegasosRegressor
-from ..problem.problem import Floats, Problem
 from ..rules import OneOf, OrNone
-from ..solvers.base import Fit, Run, Solver
-from ..solvers.dual import Auto
-from ..solvers.many import solve_many
-from .base import SEARCH_RULES, LamSearch, NotHere, Searched
-from .chain import Chained, chains
 from .chances import Chances
-from .folds import Fold
-from .grid import largest_lam
-from .search import Path
-
-
-class LinearSearch(LamSearch, LinearModel):
-    """What is the linear models' own."""
-
-    _keeps_checkpoints = False
-    partial_fit = NotHere()  # there is no lam to choose from a part of the rows
-
-    def _solver_of(self, stated: Stated, run: Run) -> Solver:
-        stated.problem.check_scale()
-        solver = self._method(stated.problem, run)
-        solver.check(stated.problem, run)
-        return solver
-
-    def _path_of(self, stated: Stated, solver: Solver, folds: list[Fold]) -> Path:
-        if isinstance(solver, Auto):  # the last digits of folds are nobody's
-            solver = clone(solver).set_params(polish=False)
-        series = chains(len(folds) * len(stated.names), np.zeros(stated.problem.n_weights), solver)
-        return Chained(series, lambda jobs, run, seed: solve_many(jobs, solver, run, seed))
-
-    def _largest_lam(self, stated: Stated) -> float:
-        stated.problem.check_scale()
-        return largest_lam(stated.problem, len(stated.names))
-
-    def _fit_to_all(self, searched: Searched, run: Run) -> tuple[Stated, list[Fit]]:
-        stated = searched.stated
-        return stated, self._solve(stated.problem, stated.names, run, False, stated.told)
-
-    def _scores_of(self, problem: Problem, fits: list[Fit]) -> Floats:
-        """Of all rows, as `_scores` would have them."""
-        weights = [fit.w for fit in fits]
-        if hasattr(problem.data, "native"):
-            return _core.scores(problem.rows, np.ascontiguousarray(problem.models(weights)), thread_count(self.n_jobs))
-        each = [problem.scores(w).reshape(problem.data.shape[0], -1) for w in weights]
-        return np.concatenate(each, axis=1) + problem.centre
-
-    def _support_rows(self, problem: Problem, fits: list[Fit]) -> float:
-        """Rows that some w is made of; NaN where the solver has no dual variables."""
-        duals = [fit.resume.dual for fit in fits if fit.resume is not None and fit.resume.dual is not None]
-        if len(duals) < len(fits):
-            return np.nan
-        used = np.zeros(problem.data.shape[0], bool)
-        for dual in duals:
-            used |= dual.reshape(len(used), -1).any(axis=1)
-        return float((used & (problem.shares() > 0)).sum())
+from .linear_base import LINEAR_SEARCH_RULES, LinearSearch
 
 
 class PegasosClassifierCV(Chances, LinearSearch, PegasosClassifier):
@@ -97,10 +39,14 @@ class PegasosClassifierCV(Chances, LinearSearch, PegasosClassifier):
     stop_early : bool, default=True
         Whether to spend less on what is clearly worse. The fits of folds then begin roughly, to 0.03 f(0), and the
         search ends at a lam two steps and more below the best one if scores have fallen twice, and by more than two
-        standard errors of the difference. Where several lams are closer than that to the best, their folds are fitted
-        ten times more exactly, again and again, until `tol` is reached or the choice stands still. That is no proof:
-        `stopped_early_` says that some were left out, with NaN in `scores_`, or left rough, see `gaps_`. False: every
-        fit is as exact as `tol` asks for; and so are those of two folds, and where `rule` is "one_standard_error".
+        standard errors of the difference, or one step below by four. Where several lams are within one of the best,
+        their folds are fitted three times more exactly, again and again, until `tol` is reached or the choice stands
+        still. That is no proof: `stopped_early_` says that some were left out, with NaN in `scores_`, or left rough,
+        see `gaps_`. With `probability`, the folds of the chosen lam are as exact as `tol`. False: every fit is; and so
+        are those of two folds, and where `rule` is "one_standard_error".
+    score_bounds : bool, default=False
+        Whether to compute `score_bounds_`: what the gaps prove of the scores that the optimum of each fold would have.
+        Needs scoring=None and a bias that is not free. Small gaps prove more: stop_early=False, and a small `tol`.
     probability : {"sigmoid", "isotonic"} or None, default=None
         Chances for `predict_proba` from the scores of held-out rows at the chosen lam: Platt's sigmoid, or
         scikit-learn's IsotonicRegression, for each class; no further fits.
@@ -122,6 +68,10 @@ class PegasosClassifierCV(Chances, LinearSearch, PegasosClassifier):
     objectives_, n_support_ : ndarray of shape (n_folds, n_lams)
         The objective that each fit has reached, the mean over classes, and the number of rows that w is made of (NaN
         where the solver has no dual variables).
+    score_bounds_ : ndarray of shape (n_folds, n_lams, 2)
+        With score_bounds=True: the lowest and the highest accuracy on held-out rows that the true optimum may have.
+    n_undecided_ : ndarray of shape (n_folds, n_lams)
+        With score_bounds=True: held-out rows whose class the gap does not settle; often most.
     best_index_, best_score_ : int, float
         The place of `lam_` in `lams_`, and its mean score.
     stopped_early_ : bool
@@ -152,7 +102,7 @@ class PegasosClassifierCV(Chances, LinearSearch, PegasosClassifier):
 
     _rules = {  # noqa: RUF012  # read only
         **{name: rule for name, rule in PegasosClassifier._rules.items() if name not in ("lam", "warm_start")},
-        **SEARCH_RULES,
+        **LINEAR_SEARCH_RULES,
         "probability": OrNone(OneOf(("sigmoid", "isotonic"))),
     }
 
@@ -164,6 +114,7 @@ class PegasosClassifierCV(Chances, LinearSearch, PegasosClassifier):
         rule: words.SearchRule = "best",
         refit: bool = True,
         stop_early: bool = True,
+        score_bounds: bool = False,
         probability: words.Chances = None,
         loss: words.OfClasses = "hinge",
         bias: words.HingeBias = "regularized",
@@ -183,6 +134,7 @@ class PegasosClassifierCV(Chances, LinearSearch, PegasosClassifier):
         self.rule = rule
         self.refit = refit
         self.stop_early = stop_early
+        self.score_bounds = score_bounds
         self.probability = probability
         self.loss = loss
         self.bias = bias
@@ -202,7 +154,7 @@ class PegasosRegressorCV(LinearSearch, PegasosRegressor):
 
     Parameters
     ----------
-    lams, cv, scoring, rule, refit, stop_early
+    lams, cv, scoring, rule, refit, stop_early, score_bounds
         As in `PegasosClassifierCV`; scoring=None is R^2.
     loss, epsilon, bias, tol, max_epochs, max_time, solver, n_jobs, random_state, verbose
         As in `PegasosRegressor`.
@@ -210,7 +162,7 @@ class PegasosRegressorCV(LinearSearch, PegasosRegressor):
     Attributes
     ----------
     lam_, lams_, scores_, train_scores_, gaps_, objectives_, n_support_, best_index_, best_score_, stopped_early_, \
-n_splits_, cv_results_
+n_splits_, cv_results_, score_bounds_
         As in `PegasosClassifierCV`.
     coef_, intercept_, objective_, dual_objective_, gap_, converged_, n_iter_, n_steps_, history_
         Of the model that was fitted to all rows, as in `PegasosRegressor`.
@@ -227,7 +179,7 @@ n_splits_, cv_results_
 
     _rules = {  # noqa: RUF012  # read only
         **{name: rule for name, rule in PegasosRegressor._rules.items() if name not in ("lam", "warm_start")},
-        **SEARCH_RULES,
+        **LINEAR_SEARCH_RULES,
     }
 
     def __init__(
@@ -238,6 +190,7 @@ n_splits_, cv_results_
         rule: words.SearchRule = "best",
         refit: bool = True,
         stop_early: bool = True,
+        score_bounds: bool = False,
         loss: words.OfNumbers = "epsilon_insensitive",
         epsilon: float = 0.1,
         bias: words.Bias = "regularized",
@@ -255,6 +208,7 @@ n_splits_, cv_results_
         self.rule = rule
         self.refit = refit
         self.stop_early = stop_early
+        self.score_bounds = score_bounds
         self.loss = loss
         self.epsilon = epsilon
         self.bias = bias

@@ -20,12 +20,12 @@ from ..problem.problem import Floats, Problem
 from ..solvers.base import Fit, Run
 from .chain import worst_gap
 from .folds import Fold
-from .results import contenders, has_settled, is_past
+from .results import best_of, contenders, has_settled, is_past
 
 # Measured on 10,000 texts, as many generated ones and 100,000 abstracts, hinge: mean scores differ from those of fits
 # to 1e-3 by 0.004 at most, by 0.001 near the best lam, for a third to a half of the work at the smallest lams.
 _ROUGH = 0.03
-_FINER = 10.0  # times more exact, from one round to the next
+_FINER = 3.0  # times more exact, from one round to the next
 _FEW = 3  # folds: with fewer a standard error says nothing
 
 
@@ -38,6 +38,7 @@ class Found:
     gaps: Floats
     objectives: Floats
     n_support: Floats
+    bounds: Floats  # lowest and highest score of the optimum, and rows that are not decided
     missed: Any  # fits that have not got where they were told to
     n_lams: int = 0  # that all folds were fitted for
     stopped_early: bool = False
@@ -48,7 +49,8 @@ class Found:
     def nothing(cls, n_folds: int, n_lams: int, keep: bool) -> Found:
         scores, train_scores, gaps, objectives, n_support = np.full((5, n_folds, n_lams), np.nan)
         missed = np.zeros((n_folds, n_lams), bool)
-        return cls(scores, train_scores, gaps, objectives, n_support, missed, out_of_fold={} if keep else None)
+        bounds = np.full((n_folds, n_lams, 3), np.nan)
+        return cls(scores, train_scores, gaps, objectives, n_support, bounds, missed, out_of_fold={} if keep else None)
 
 
 class Path(Protocol):
@@ -70,8 +72,10 @@ class Search:
         self._problems = model._problems_of(stated, folds)
         self._jobs = [replace(one, positive=k) if several else one for one in self._problems for k in range(n_models)]
         self._scorer = model._scorer(stated)
+        self._bounds = model._bounds(stated)
         self._keep = keep
         self._goes_back = hasattr(path, "go_back")
+        self._stopped: BaseException | None = None  # by what interrupted a fit
 
     def nothing(self, n_lams: int) -> Found:
         """Before anything was fitted."""
@@ -81,15 +85,21 @@ class Search:
         """Score every lam in every fold. What interrupts it is raised, when `keep` has put what was finished on the
         model.
         """
-
-        def fit(i: int, tol: float, left: int) -> None:
-            fits = self._solve(lams[i], tol, seed, left)
-            error = next((fit.error for each in fits for fit in each if fit.error is not None), None)
-            self._note(found, i, lams[i], fits)
-            if error is not None or self._run.halt[0]:
+        try:
+            self._go_through(found, lams, seed)
+        except BaseException as error:
+            if isinstance(error, KeyboardInterrupt) or error is self._stopped:
                 keep()
                 self._say_unfinished(found, lams)
-                raise error or KeyboardInterrupt
+            raise
+
+    def _go_through(self, found: Found, lams: Floats, seed: int) -> None:
+        def fit(i: int, tol: float, left: int) -> None:
+            fits = self._solve(lams[i], tol, seed, left)
+            self._stopped = next((fit.error for each in fits for fit in each if fit.error is not None), None)
+            self._note(found, i, lams[i], fits)
+            if self._stopped is not None or self._run.halt[0]:
+                raise self._stopped or KeyboardInterrupt
             found.n_lams = max(found.n_lams, i + 1)
             self._tell(found, i, lams, left)
 
@@ -102,6 +112,10 @@ class Search:
                 break
         if tol > self._run.tol:
             self._settle(found, lams, tol, fit)
+            if self._keep:  # chances are made of scores, with their digits
+                best = best_of(found.scores[:, : found.n_lams], self._model.rule)
+                self._path.go_back(lams[best])
+                fit(best, self._run.tol, 1)
         allowed = self._run.tol * self._stated.problem.at_zero
         rough = found.gaps[:, : found.n_lams][~found.missed[:, : found.n_lams]] > allowed
         found.stopped_early = found.n_lams < len(lams) or bool(rough.any())
@@ -144,6 +158,8 @@ class Search:
             found.scores[k, i], found.train_scores[k, i] = self._scorer.values(scores, fold, each)
             found.gaps[k, i], found.objectives[k, i] = worst_gap(each), np.mean([fit.objective for fit in each])
             found.n_support[k, i] = self._model._support_rows(problem, each)
+            if self._bounds is not None:
+                found.bounds[k, i] = self._bounds.of(replace(problem, lam=float(lam)), fold, each, scores)
             found.missed[k, i] = not all(fit.converged for fit in each)
             found.operations += sum(fit.operations for fit in each)
             kept.append((fold.held_out, scores[fold.held_out]))

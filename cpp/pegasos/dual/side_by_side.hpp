@@ -1,0 +1,283 @@
+// Coordinate ascent for several problems at once that differ in weights and labels alone: the folds of one lam.
+//
+//   max_a D_l(a) = -(1/S_l) sum_i s_li loss*(-a_li) - lam/2 ||u_l||^2 / (lam S_l)^2,   u_l = sum_i s_li a_li x_i
+//
+// In: problems of one score a row over the same rows, with the same lam, a penalised bias or none, and feasible dual
+// variables; u of these. Out: better ones, weights with a certificate each, and the scores of all rows, held out or
+// not. The numbers of a feature lie side by side, u[j n + l], so that a row is loaded once for all problems.
+//
+// It is made for rough fits: an epoch as in dual/sdca.hpp, one replica, and a row sits out while it is calm in all
+// problems. Measured in benchmarks/EXPERIMENTS.md.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "pegasos/data/sampler.hpp"
+#include "pegasos/dual/warm.hpp"
+#include "pegasos/proof/certificate.hpp"
+#include "pegasos/proof/history.hpp"
+#include "pegasos/run/passes.hpp"
+#include "pegasos/run/prices.hpp"
+
+namespace pegasos {
+
+struct SideBySideOptions {
+  uint64_t seed = 0;
+  double tol = 0;           // absolute
+  int64_t most_epochs = 0;  // where coordinate ascent would crawl, others should go on
+  double trust = 1;         // exact gap over expected, as far as it is known from fits before
+  bool new_lam = false;     // the dual variables come from another lam: begin with the best part of them
+};
+
+// What it works on, and hands back.
+struct SideBySideState {
+  std::vector<std::span<double>> a;  // of each problem
+  std::span<double> u;               // side by side, in step with a
+  std::span<float> norms;            // ||x_i||^2 as they become known; negative: not yet
+  std::vector<std::span<double>> w;  // out: of each problem
+  std::span<double> scores;          // out: side by side, of all rows
+  int64_t visits = 0;                // of rows
+  double operations = 0;             // counted, see run/meter.hpp
+  double trust = 1;                  // out: for the next fits
+};
+
+template <Loss L>
+class SideBySide {
+ public:
+  SideBySide(std::span<const Problem<AnyRows>> problems, const L& loss, const SideBySideOptions& options,
+             SideBySideState& state, Team& team, Watch& watch)
+      : p_(problems),
+        rows_(problems[0].rows),
+        n_(int64_t(problems.size())),
+        loss_(loss),
+        o_(options),
+        s_(state),
+        team_(team),
+        watch_(watch),
+        calm_(size_t(rows_.size())) {
+    for (const auto& p : p_) {
+      lanes_.push_back({1 / (p.lam * p.total), History(options.tol, watch)});
+      lanes_.back().trust = std::clamp(options.trust, least_trust, most_trust);
+    }
+  }
+
+  // One fit a problem.
+  std::vector<Fit> run() {
+    const bool from_zero = std::all_of(s_.a.begin(), s_.a.end(), [](const auto& a) { return all_zero(a); });
+    bool go_on = from_zero || !o_.new_lam || shorten_all();
+    bool proven = false;
+    for (int64_t epoch = 0; go_on && epoch < o_.most_epochs && !proven; ++epoch) {
+      go_on = visit(epoch, from_zero && epoch == 0);
+      if (!go_on || (!is_time() && epoch + 1 < o_.most_epochs)) continue;
+      go_on = certify();
+      proven = std::all_of(lanes_.begin(), lanes_.end(), [](const Lane& l) { return l.history.converged(); });
+    }
+    std::vector<Fit> fits;
+    s_.trust = 0;
+    for (const Lane& lane : lanes_) {
+      fits.push_back(lane.history.fit());
+      s_.trust = std::max(s_.trust, lane.trust);
+    }
+    return fits;
+  }
+
+ private:
+  static constexpr uint8_t calmest = 3;
+  static constexpr double least_trust = 0.2, most_trust = 5;  // see dual/ascent_phase.hpp
+
+  struct Lane {
+    double scale;  // 1 / (lam S); while S grows, of the rows seen
+    History history;
+    double seen = 0;                            // their weight
+    double gap = 0, before = -1, expected = 0;  // estimates: of this epoch and the last one, and for now
+    double trust = 1;
+  };
+
+  bool shorten_all() {
+    for (size_t l = 0; l < p_.size(); ++l) {
+      double norm2 = 0;
+      for (size_t j = l; j < s_.u.size(); j += p_.size()) norm2 += s_.u[j] * s_.u[j];
+      const double part = best_part(p_[l], loss_, s_.a[l], norm2 / (2 * p_[l].lam * p_[l].total * p_[l].total));
+      for (size_t j = l; j < s_.u.size(); j += p_.size()) s_.u[j] *= part;
+      for (double& x : s_.a[l]) x *= part;
+      if (!watch_.go_on(int64_t(s_.a[l].size()))) return false;
+    }
+    s_.operations += 8 * double(rows_.size()) * double(n_);
+    return true;
+  }
+
+  // Calm rows come every second, fourth, eighth epoch.
+  void choose_due(int64_t epoch) {
+    due_.clear();
+    for (int64_t i = 0; i < rows_.size(); ++i)
+      if (((epoch + i) & ((1 << calm_[size_t(i)]) - 1)) == 0) due_.push_back(uint32_t(i));
+  }
+
+  // growing: S counts the rows seen so far, as in an epoch of Pegasos.
+  bool visit(int64_t epoch, bool growing) {
+    choose_due(epoch);
+    for (Lane& lane : lanes_) lane.before = epoch == 0 ? -1 : lane.gap, lane.gap = lane.seen = 0;
+    constexpr int64_t block = 512, near = Sampler::bucket_rows;
+    const auto m = int64_t(due_.size());
+    Sampler sampler(Sampling::blocks, Stream(o_.seed).split(uint64_t(epoch)).at(0), Population{m, due_, {}});
+    std::array<Sampler::Pick, block + near> picks;
+    std::vector<double> score(p_.size()), change(p_.size());
+    int64_t nonzeros = 0;
+    bool go_on = true;
+    rows_.visit([&](const auto& rows) {
+      for (int64_t begin = 0; begin < m && go_on; begin += block) {
+        const auto n = size_t(std::min(block, m - begin)), known = size_t(std::min(block + near, m - begin));
+        sampler.fill(uint64_t(begin), std::span(picks).first(known));
+        int64_t work = 0;
+        for (size_t j = 0; j < n; ++j) {
+          if (j + size_t(near) < known) rows.prefetch(picks[j + size_t(near)].fetch);
+          const auto row = rows[picks[j].row];
+          simd::dot(row, n_, s_.u.data(), score.data());
+          if (ascend(row, picks[j].row, growing, score.data(), change.data()))
+            simd::axpy(row, n_, change.data(), s_.u.data());
+          work += row.size();
+        }
+        nonzeros += work;
+        go_on = watch_.go_on(work * n_);
+      }
+    });
+    s_.visits += m;
+    s_.operations += price::visits(rows_.is_dense(), double(nonzeros * n_), double(m), double(n_), L::costly) +
+                     double(rows_.size()) + double(s_.u.size());
+    for (Lane& lane : lanes_) {
+      lane.gap *= 1 / p_[size_t(&lane - lanes_.data())].total;
+      const double fall = lane.before > 0 ? std::min(1.0, lane.gap / lane.before) : 1.0;
+      lane.expected = lane.gap * (L::smooth ? fall : std::sqrt(fall));
+      lane.scale = 1 / (p_[0].lam * p_[size_t(&lane - lanes_.data())].total);
+    }
+    return go_on;
+  }
+
+  // The dual variables of a row in all problems; `change` is what u gains of it. False where nothing moves.
+  bool ascend(const auto& row, int64_t i, bool growing, const double* score, double* change) {
+    bool moves = false, calm = true;
+    for (size_t l = 0; l < p_.size(); ++l) {
+      const Problem<AnyRows>& p = p_[l];
+      Lane& lane = lanes_[l];
+      change[l] = 0;
+      const double s = p.weight(i);
+      if (s == 0) continue;
+      if (growing) lane.scale = 1 / (p.lam * (lane.seen += s));
+      double& a = s_.a[l][size_t(i)];
+      const double y = p.y[i], now = lane.scale * score[l];
+      if (!(loss_.violation(a, now, y) > 0)) continue;
+      calm = false;
+      lane.gap += s * (loss_.value(now, y) + loss_.conjugate(a, y) + a * now);
+      const double better = loss_.ascend(a, now, y, s * lane.scale * norm2(row, i));
+      change[l] = s * (better - a);
+      moves |= better != a;
+      a = better;
+    }
+    uint8_t& known = calm_[size_t(i)];
+    known = calm && !growing ? uint8_t(std::min<int>(known + 1, calmest)) : uint8_t(0);
+    return moves;
+  }
+
+  double norm2(const auto& row, int64_t i) {
+    float& known = s_.norms[size_t(i)];
+    if (known >= 0) return double(known);
+    const double exact = row.norm2();
+    if (exact > 1e-30 && exact < 1e30) known = float(exact);  // as near as a step needs
+    return exact;
+  }
+
+  // Whether a certificate will probably prove tol for all.
+  bool is_time() const {
+    return std::all_of(lanes_.begin(), lanes_.end(), [&](const Lane& l) { return l.expected * l.trust <= o_.tol; });
+  }
+
+  // The certificates of all problems in one pass, which builds u anew from a; see proof/certificate.hpp.
+  bool certify() {
+    struct Sums {
+      double losses = 0, conjugates = 0;
+      RoundingSums rounding;
+    };
+    const size_t n = p_.size(), dim = s_.u.size() / n;
+    std::vector<double> w(s_.u.size()), length(n), square(n);
+    for (size_t l = 0; l < n; ++l) {
+      for (size_t j = 0; j < dim; ++j) s_.w[l][j] = w[j * n + l] = lanes_[l].scale * s_.u[j * n + l];
+      const double root = std::sqrt(p_[l].lam);
+      square[l] = half_square(s_.w[l], root);
+      length[l] = std::sqrt(2 * square[l]) / root;
+    }
+    const Pass pass = pass_over(p_[0], double(n), double(w.size()));
+    std::vector<Sums> sums(size_t(pass.parts) * n);
+    PartVectors u(pass.parts, w.size());
+    const auto start = [&](int64_t part) { u.clear(part); };
+    const auto work = [&](int64_t part, int64_t from, int64_t to) {
+      int64_t done = 0;
+      std::vector<double> pull(n);
+      for (int64_t i = from; i < to; ++i) {
+        const auto row = rows_[i];
+        double* const score = s_.scores.data() + size_t(i) * n;
+        simd::dot(row, n_, w.data(), score);
+        const double norm = std::sqrt(row.norm2()), error = double(row.size() + 4) * rounding_unit * norm;
+        bool moves = false;
+        for (size_t l = 0; l < n; ++l) {
+          const double s = p_[l].weight(i), y = p_[l].y[i], a = s_.a[l][size_t(i)];
+          pull[l] = s * a;
+          if (s == 0) continue;
+          Sums& mine = sums[size_t(part) * n + l];
+          const double conjugate = loss_.conjugate(a, y);
+          mine.losses += s * loss_.value(score[l], y);
+          mine.conjugates += s * conjugate;
+          mine.rounding.row(s, error * length[l], norm, std::abs(a), conjugate, std::abs(y));
+          moves |= pull[l] != 0;
+        }
+        if (moves) simd::axpy(row, n_, pull.data(), u.of(part));
+        done += row.size() * n_;
+      }
+      return done;
+    };
+    s_.operations += 2 * price::pass(p_[0], double(n)) + price::look(double(rows_.size() * n_), L::costly);
+    if (!over_parts(pass, team_, watch_, start, work)) return false;
+    const std::span<const double> whole = u.total(team_);
+    std::copy(whole.begin(), whole.end(), s_.u.begin());
+    for (size_t l = 0; l < n; ++l) {
+      Sums all;
+      for (int64_t part = 0; part < pass.parts; ++part) {
+        const Sums& mine = sums[size_t(part) * n + l];
+        all.losses += mine.losses, all.conjugates += mine.conjugates;
+        all.rounding.add(mine.rounding);
+      }
+      std::vector<double> own(dim);
+      for (size_t j = 0; j < dim; ++j) own[j] = whole[j * n + l];
+      conclude(l, square[l], half_square(own, 1 / (std::sqrt(p_[l].lam) * p_[l].total)), all.losses, all.conjugates,
+               all.rounding);
+    }
+    return true;
+  }
+
+  void conclude(size_t l, double square, double dual_square, double losses, double conjugates,
+                const RoundingSums& rounding) {
+    const Problem<AnyRows>& p = p_[l];
+    const double objective = square + losses / p.total, dual = -conjugates / p.total - dual_square;
+    const Certified found = in_numbers(p, loss_, s_.w[l], 0, square, dual_square, losses);
+    lanes_[l].history.add(s_.visits, objective, dual, rounding_of(rounding, found));
+    lanes_[l].trust = std::clamp((objective - dual) / std::max(lanes_[l].expected, 1e-300), least_trust, most_trust);
+  }
+
+  std::span<const Problem<AnyRows>> p_;
+  const AnyRows& rows_;
+  const int64_t n_;
+  const L& loss_;
+  const SideBySideOptions& o_;
+  SideBySideState& s_;
+  Team& team_;
+  Watch& watch_;
+  std::vector<Lane> lanes_;
+  std::vector<uint8_t> calm_;  // how often in a row a visit found a row at rest in all problems
+  std::vector<uint32_t> due_;  // the rows of this epoch, ascending
+};
+
+}  // namespace pegasos

@@ -1,0 +1,117 @@
+"""Estimators that choose lam: scikit-learn's checks, Ctrl-C, progress."""
+
+from __future__ import annotations
+
+import signal
+import warnings
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pytest
+from helpers import binary
+from sklearn.utils.estimator_checks import check_estimator
+
+from pegasos import (
+    Auto,
+    KernelPegasosClassifierCV,
+    KernelPegasosRegressorCV,
+    PegasosClassifierCV,
+    PegasosRegressorCV,
+)
+from pegasos.solvers.base import Fit
+
+X2, Y2 = binary()
+LAMS = np.geomspace(1e-1, 1e-5, 6)
+
+
+@dataclass
+class Stops:
+    """Auto until the fit of that number, which Ctrl-C interrupts."""
+
+    at: int
+    seen: int = 0
+
+    def check(self, problem: Any, run: Any) -> None:
+        pass
+
+    def solve(self, problem: Any, run: Any, start: Any, seed: int) -> Fit:
+        self.seen += 1
+        fit = Auto().solve(problem, run, start, seed)
+        return replace(fit, interrupted=True, error=KeyboardInterrupt()) if self.seen == self.at else fit
+
+
+def test_ctrl_c_keeps_what_was_finished_and_says_what_was_not() -> None:
+    model = PegasosClassifierCV(LAMS, solver=Stops(8), stop_early=False)
+    with (
+        pytest.warns(UserWarning, match=r"7 of 30 fits of folds are finished, and 1 of 6"),
+        pytest.raises(KeyboardInterrupt),
+    ):
+        model.fit(X2, Y2)
+    whole = PegasosClassifierCV(LAMS, solver=Stops(-1), stop_early=False).fit(X2, Y2)
+    assert np.array_equal(model.scores_[:, 0], whole.scores_[:, 0])
+    assert np.array_equal(model.scores_[:2, 1], whole.scores_[:2, 1])
+    assert np.isnan(model.scores_[2:, 1]).all()
+    assert np.isnan(model.scores_[:, 2:]).all()
+    assert model.lam_ == LAMS[0]
+    assert not hasattr(model, "coef_")
+
+
+def test_a_line_is_printed_for_every_lam(capsys: Any) -> None:
+    PegasosClassifierCV(LAMS, verbose=1, stop_early=False, refit=False).fit(X2, Y2)
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 6
+    assert "(6 of 6)" in lines[-1]
+    assert "left" in lines[0]
+
+
+def test_ctrl_c_while_rows_are_scored_keeps_what_was_finished() -> None:
+    calls = 0
+
+    def scoring(model: Any, X: Any, y: Any) -> float:
+        nonlocal calls
+        calls += 1
+        if calls == 13:  # two for each fold: of the third lam
+            signal.raise_signal(signal.SIGINT)
+        return float((model.predict(X) == y).mean())
+
+    model = PegasosClassifierCV(LAMS[:3], cv=3, scoring=scoring, stop_early=False)
+    with (
+        pytest.warns(UserWarning, match=r"6 of 9 fits of folds are finished, and 2 of 3"),
+        pytest.raises(KeyboardInterrupt),
+    ):
+        model.fit(X2, Y2)
+    assert not np.isnan(model.scores_[:, :2]).any()
+    assert np.isnan(model.scores_[:, 2]).all()
+    assert model.lam_ in LAMS[:2]
+
+
+ROUNDING = {  # to seven digits, on more rows than are solved to all of them by default
+    "check_sample_weight_equivalence_on_dense_data": "equal optimum, to tol",
+    "check_sample_weight_equivalence_on_sparse_data": "equal optimum, to tol",
+}
+
+
+@pytest.mark.parametrize(
+    ("model", "excused"),
+    [
+        (PegasosClassifierCV(3, 3, tol=1e-11), {}),
+        (PegasosRegressorCV(3, 3, tol=1e-11), {}),
+        (PegasosClassifierCV(3, 3), ROUNDING),
+        (KernelPegasosClassifierCV(3, 3), {}),
+        (KernelPegasosRegressorCV(3, 3), {}),
+    ],
+    ids=["classes", "numbers", "default tol", "kernel, classes", "kernel, numbers"],
+)
+def test_check_estimator_passes(model: Any, excused: dict[str, str]) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        results = check_estimator(model, expected_failed_checks=excused, on_skip=None, on_fail=None)
+    assert len(results) > 50
+    assert {r["check_name"]: str(r["exception"]) for r in results if r["status"] == "failed"} == {}
+
+
+def test_there_is_no_partial_fit_and_no_lam() -> None:
+    assert not hasattr(PegasosClassifierCV(), "partial_fit")
+    assert not hasattr(PegasosRegressorCV(), "partial_fit")
+    assert {"lam", "warm_start"}.isdisjoint(PegasosClassifierCV().get_params())

@@ -1,0 +1,113 @@
+"""Rough fits of all folds at once: proven gaps, the same optimum, the scores of all rows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from helpers import binary, three_classes
+
+from pegasos import Auto, PegasosClassifier, PegasosClassifierCV, PegasosRegressor, datasets
+from pegasos.select.folds import folds_of
+from pegasos.select.side_by_side import SideBySide, stand_side_by_side
+from pegasos.solvers.base import Resume
+from pegasos.solvers.many import Job
+
+TEXT, LABELS = datasets.make_text(600, 3000, random_state=0)[:2]
+X2, Y2 = binary()
+X3, Y3 = three_classes()
+NUMBERS = X2 @ np.arange(X2.shape[1]) + 3
+
+
+def jobs_of(model: Any, X: Any, y: Any, lam: float, weights: Any = None) -> tuple[list[Job], Any]:
+    """One a fold, from zero, and the run."""
+    run = replace(model._begin(), remember=True)
+    stated = model._open(X, y, weights, run, lam)
+    folds = folds_of(5, X, y, None, False)
+    problems = [replace(stated.problem, weights=stated.weights_of(f.share(weights, X.shape[0]))) for f in folds]
+    zero = np.zeros(stated.problem.n_weights)
+    return [Job(problem, Resume(zero)) for problem in problems], run
+
+
+CASES: dict[str, tuple[Any, Any, Any]] = {
+    "hinge": (PegasosClassifier(), TEXT, LABELS),
+    "float32": (PegasosClassifier(), TEXT.astype(np.float32), LABELS),
+    "dense": (PegasosClassifier(bias="none"), X2, Y2),
+    "squared": (PegasosClassifier(loss="squared_hinge"), TEXT, LABELS),
+    "log": (PegasosClassifier(loss="log"), TEXT, LABELS),
+    "classes": (PegasosClassifier(class_weight="balanced"), TEXT, LABELS),
+    "numbers": (PegasosRegressor(epsilon=0.1), X2, NUMBERS),
+    "squares": (PegasosRegressor(loss="squared_epsilon_insensitive"), X2, NUMBERS),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_every_fit_is_as_good_as_it_says_and_the_scores_are_its_own(name: str) -> None:
+    model, X, y = CASES[name]
+    weights = np.random.default_rng(0).integers(0, 3, X.shape[0]).astype(float) if name == "classes" else None
+    together, starts = SideBySide(Auto()), None
+    for lam, tol in ((1e-2, 0.03), (1e-3, 0.03), (1e-3, 1e-3)):
+        jobs, run = jobs_of(model, X, y, lam, weights)
+        assert stand_side_by_side(jobs[0].problem, Auto(), run)
+        if starts is not None:
+            jobs = [replace(job, start=start) for job, start in zip(jobs, starts, strict=True)]
+        fits = together.solve(list(enumerate(jobs)), replace(run, tol=tol), 0)
+        for job, fit in zip(jobs, fits, strict=True):
+            problem = job.problem
+            exact = Auto().solve(problem, replace(run, tol=1e-9), Resume(np.zeros(problem.n_weights)), 0)
+            assert fit.converged
+            assert fit.objective - fit.dual_objective <= tol * problem.at_zero
+            assert fit.objective == pytest.approx(problem.objective(fit.w), rel=1e-9)
+            assert fit.dual_objective <= exact.objective + 1e-12
+            assert fit.objective >= exact.dual_objective - 1e-12
+            if fit.scores is not None:
+                np.testing.assert_allclose(fit.scores, problem.scores(fit.w), rtol=1e-9, atol=1e-9)
+            assert fit.resume is not None
+        starts = [replace(fit.resume, steps=0) for fit in fits]
+
+
+def test_dual_variables_from_elsewhere_are_summed_up() -> None:
+    jobs, run = jobs_of(PegasosClassifier(), TEXT, LABELS, 1e-3)
+    exact = [Auto().solve(job.problem, replace(run, tol=1e-6), job.start, 0) for job in jobs]
+    given = [Job(job.problem, replace(fit.resume, steps=0)) for job, fit in zip(jobs, exact, strict=True)]
+    fits = SideBySide(Auto()).solve(list(enumerate(given)), replace(run, tol=0.03), 0)
+    for fit, better in zip(fits, exact, strict=True):
+        assert fit.objective - fit.dual_objective <= 1e-4
+        assert fit.epochs <= 1.3
+        np.testing.assert_allclose(fit.objective, better.objective, atol=1e-4)
+
+
+def test_what_crawls_is_finished_by_Auto() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 10))
+    jobs, run = jobs_of(PegasosClassifier(), X, rng.integers(0, 2, 60), 1e-5)
+    fits = SideBySide(Auto()).solve(list(enumerate(jobs)), replace(run, tol=1e-3), 0)
+    assert all(fit.converged for fit in fits)
+    few = SideBySide(Auto()).solve(
+        list(enumerate(jobs_of(PegasosClassifier(), X, rng.integers(0, 2, 60), 1e-5)[0])),
+        replace(run, tol=1e-3, max_epochs=2),
+        0,
+    )
+    assert not all(fit.converged for fit in few)
+    assert all(fit.epochs <= 2.6 and np.isfinite(fit.objective) for fit in few)
+
+
+def test_a_wish_to_stop_is_heard() -> None:
+    jobs, run = jobs_of(PegasosClassifier(), TEXT, LABELS, 1e-3)
+    run.halt[0] = 1
+    assert all(fit.interrupted for fit in SideBySide(Auto()).solve(list(enumerate(jobs)), replace(run, tol=1e-3), 0))
+
+
+def test_who_goes_alone() -> None:
+    for params in ({"bias": "free"}, {"loss": "multinomial"}):
+        jobs, run = jobs_of(PegasosClassifier(**params), X3, Y3, 1e-3)
+        assert not stand_side_by_side(jobs[0].problem, Auto(), run)
+
+
+def test_many_classes_go_in_groups_with_the_same_bytes_for_any_number_of_threads() -> None:
+    one, three = (PegasosClassifierCV([1e-1, 1e-2, 1e-3], n_jobs=n).fit(X3, Y3) for n in (1, 3))
+    assert np.array_equal(one.scores_, three.scores_)
+    assert np.array_equal(one.gaps_, three.gaps_)
+    assert np.array_equal(one.coef_, three.coef_)
