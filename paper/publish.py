@@ -9,6 +9,7 @@ Regions are marked as in benchmarks/report.py.
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -65,7 +66,9 @@ def claims(results: Results) -> str:
 
 def missing(experiments: dict[str, Any]) -> str:
     """What this run has left out."""
-    scripts = [path for path in Path(__file__).parent.glob("*.py") if "\nEXPERIMENT = " in path.read_text()]
+    scripts = [
+        path for path in Path(__file__).parent.glob("*.py") if re.search(r"^EXPERIMENT =", path.read_text(), re.M)
+    ]
     left = [f"`{path.name}`" for path in sorted(scripts) if path.stem not in experiments]
     part = [f"`{one['command']}`" for one in experiments.values() if "--only" in one["command"]]
     return (f" Not run: {', '.join(left)}." if left else "") + (f" In part: {', '.join(part)}." if part else "")
