@@ -74,7 +74,7 @@ def run(setting: Setting) -> Result:
     return result
 
 
-EXPERIMENT = Experiment("eq19", "Steps on alpha", "journal paper, section 4, eq. 19", run, (5, 60))
+EXPERIMENT = Experiment("eq19", "Steps on alpha", "journal paper, section 4, eq. 19", run, (5, 25))
 
 if __name__ == "__main__":
     main(EXPERIMENT)

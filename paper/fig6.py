@@ -109,7 +109,7 @@ def findings(slopes: Any, excess: Any, lams: list[float]) -> list[Finding]:
     ]
 
 
-EXPERIMENT = Experiment("fig6", "The effect of lambda", "journal paper, section 7.3, figure 6", run, (5, 450))
+EXPERIMENT = Experiment("fig6", "The effect of lambda", "journal paper, section 7.3, figure 6", run, (5, 90))
 
 if __name__ == "__main__":
     main(EXPERIMENT)

@@ -97,7 +97,7 @@ def _from_to(seconds: list[float]) -> str:
 
 
 EXPERIMENT = Experiment(
-    "over_m", "Independence of the number of rows", "journal paper, abstract and section 1", run, (3, 120)
+    "over_m", "Independence of the number of rows", "journal paper, abstract and section 1", run, (3, 60)
 )
 
 if __name__ == "__main__":

@@ -159,7 +159,7 @@ def _contradiction(fig4: dict[str, Any], setting: Setting) -> list[Finding]:
 
 
 EXPERIMENT = Experiment(
-    "study004", "An independent study on RCV1", "study 004, figures 2 to 4 and section 4.3", run, (10, 360)
+    "study004", "An independent study on RCV1", "study 004, figures 2 to 4 and section 4.3", run, (10, 150)
 )
 
 if __name__ == "__main__":

@@ -192,7 +192,7 @@ EXPERIMENT = Experiment(
     "Linear SVMs: time to the accuracy that matters",
     "journal paper, section 7.1, table 1, figure 4",
     run,
-    (45, 1300),
+    (45, 800),
 )
 
 if __name__ == "__main__":
