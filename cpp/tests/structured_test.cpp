@@ -112,7 +112,7 @@ TEST(the_solvers_of_the_hinge_agree) {
     std::vector<WorkingSet> sets(30);
     History exact(1e-5, watch);
     int64_t visits = 0;
-    FrankWolfe(model.task, sets, w, team, watch, exact, visits).run(1, 1000, 1e300, 0);
+    minimise_hinge(model.task, {1000, 1}, sets, w, team, watch, exact, visits);
     CHECK(exact.converged());
     PegasosOptions options;
     options.k = 2, options.steps = 3000, options.to_the_end = true, options.sampling = Sampling::permutation;

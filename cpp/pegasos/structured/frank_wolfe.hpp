@@ -40,8 +40,6 @@ class FrankWolfe {
 
   // Whether the last run ended since another method might be faster, with its certificate.
   bool crawls() const { return crawls_; }
-  // How many epochs more it would take, by the last two certificates.
-  double to_come() const { return to_come_; }
 
   // max_epochs: passes over all sequences, or as many visits. It crawls when more than so many are to come, and it has
   // had its turn, so many visits.
@@ -69,8 +67,7 @@ class FrankWolfe {
       if (last || estimate <= 0.7 * history_.tol() || round % 8 == 7) {
         if (!certify()) break;
         if (done_ || last) return;
-        to_come_ = epochs_to_come();
-        crawls_ = to_come_ > to_come && visits_ >= until;
+        crawls_ = epochs_to_come() > to_come && visits_ >= until;
         if (crawls_) return;
         step_on_all();
       }
@@ -232,7 +229,6 @@ class FrankWolfe {
   int64_t& visits_;
   bool done_ = false, crawls_ = false;
   int64_t seen_visits_ = 0;
-  double to_come_ = 0;
   double seen_gap_ = std::numeric_limits<double>::infinity();
 };
 

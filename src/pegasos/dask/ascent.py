@@ -33,6 +33,7 @@ _MOST_EPOCHS = 30
 _PATIENCE = 8  # rounds in a row that change nothing
 _MORE_PATIENCE = 40  # Newton steps that do not lower the gap: several are taken around a centre
 _BEFORE_NEWTON = 4  # rounds of ascent, which are good at finding the rows that matter
+_AFTER_WARM_START = 2  # the first of them adds up; the second is of use to fits of two rounds, a Newton step takes more
 _NONE = np.empty(0)
 _WAY = (0.0, 1 / 16, 1 / 8, 1 / 4, 1 / 2, 1.0)  # parts of the way to new weights that are tried
 
@@ -118,7 +119,8 @@ class Ascent:
         else:
             self._advance(found)
         self.w = self._weights()
-        if (self.rounds >= _BEFORE_NEWTON or not self._from_zero) and self._set.statement.n_weights <= MOST_WEIGHTS:
+        before = _BEFORE_NEWTON if self._from_zero else _AFTER_WARM_START
+        if self.rounds >= before and self._set.statement.n_weights <= MOST_WEIGHTS:
             self._newton = NewtonSteps(
                 self._set.statement, bool(np.isfinite(self._set.loss.smoothness)), self.proven, self._gap
             )
