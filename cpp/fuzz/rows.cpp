@@ -94,7 +94,7 @@ void look_at(const Rows& rows, const Validate& validate) {
   require(one.said == two.said, "the same is wrong for any number of threads");
   if (!one.said.empty()) return;
   require(one.checked.norm2_bound == two.checked.norm2_bound, "the same bound for any number of threads");
-  const bool simple = one.checked.strictly_increasing;
+  const bool simple = !one.checked.repeats;
   require(is_good(rows) == simple, "rows that are good together are good one by one");
   for (int64_t i = 0; i < rows.size(); ++i)
     require(rows[i].norm2() <= one.checked.norm2_bound * (1 + 1e-12), "no row is longer than the bound");
