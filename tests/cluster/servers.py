@@ -27,7 +27,7 @@ class Servers:
     def __init__(self, n_workers: int, folder: Path) -> None:
         self.port, self._folder = free_port(), folder
         self.address = f"tcp://127.0.0.1:{self.port}"
-        self.scheduler = self._start("scheduler", "--host", "127.0.0.1", "--port", str(self.port), "--no-dashboard")
+        self.start_scheduler()
         self.workers = [self.add_worker() for _ in range(n_workers)]
 
     def add_worker(self, *options: str) -> subprocess.Popen[bytes]:
@@ -43,9 +43,11 @@ class Servers:
         self.workers[worker].send_signal(signal.SIGKILL)
         self.workers[worker].wait()
 
-    def restart_scheduler(self) -> None:
+    def kill_scheduler(self) -> None:
         self.scheduler.send_signal(signal.SIGKILL)
         self.scheduler.wait()
+
+    def start_scheduler(self) -> None:
         self.scheduler = self._start("scheduler", "--host", "127.0.0.1", "--port", str(self.port), "--no-dashboard")
 
     def _start(self, what: str, *options: str) -> subprocess.Popen[bytes]:

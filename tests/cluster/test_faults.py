@@ -91,12 +91,15 @@ def test_all_workers_gone_is_an_error_that_says_so(servers):
             raise fit.ended()
 
 
-def test_a_scheduler_that_restarts_is_a_clear_error(servers):
+@pytest.mark.parametrize("comes_back", [True, False])
+def test_a_scheduler_that_is_gone_is_a_clear_error(servers, comes_back):
     client = servers.client(2)
     with dask.config.set({"pegasos.dask.no-scheduler-timeout": "3 s"}):
         fit = Fit(endless(client), *data("text", "two"))
         fit.in_round(2)
-        servers.restart_scheduler()
+        servers.kill_scheduler()
+        if comes_back:
+            servers.start_scheduler()
         with pytest.raises(ConnectionError, match=r"connection to the Dask scheduler at .* is lost"):
             raise fit.ended()
     client.close(timeout=1)
