@@ -42,8 +42,9 @@ examples: $(VENV)/.installed $(VENV)/.demo
 
 test: style sanitize replay unit
 
+# A process for each core, up to eight; a file's tests stay together, and with them what they share.
 unit: $(VENV)/.installed $(VENV)/.test paper-native
-	$(PY) -m pytest
+	$(PY) -m pytest --numprocesses $(JOBS) --maxprocesses 8 --dist loadfile
 
 N ?= 10000
 campaign: $(VENV)/.installed $(VENV)/.test
