@@ -110,7 +110,7 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("params", "message"), REFUSED, ids=str)
+@pytest.mark.parametrize(("params", "message"), REFUSED, ids=[message for _, message in REFUSED])
 def test_what_cannot_work_is_refused(params, message):
     with np.errstate(all="ignore"), pytest.raises(ValueError, match=message):
         KernelPegasosClassifier(**params).fit(X, Y)

@@ -46,7 +46,9 @@ def test_the_weights_are_those_of_a_fit_with_a_certificate(how, bias, kind):
     assert found.n_steps_ == usual.n_steps_
 
 
-@pytest.mark.parametrize("loss", ["log", "multiclass_hinge", "multinomial", CertifiedHinge()], ids=str)
+@pytest.mark.parametrize(
+    "loss", ["log", "multiclass_hinge", "multinomial", CertifiedHinge()], ids=lambda loss: getattr(loss, "name", loss)
+)
 def test_other_losses_too(loss):
     labels = np.where(Y > 0, 1, np.arange(M) % 3 == 0) if isinstance(loss, str) and loss != "log" else Y
     found, usual = (model(loss=loss, certify=c).fit(X, labels) for c in (False, True))
