@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from kernel_problems import rows
+from sklearn.exceptions import ConvergenceWarning
 
 from pegasos import KernelPegasosClassifier, KernelPegasosRegressor, _core, losses
 from pegasos.kernel_solvers import small, working_set
@@ -66,10 +67,20 @@ def test_bounds_of_targets_far_from_zero_may_be_far_above_the_best_constant(loss
 def test_larger_problems_and_those_that_somebody_hears_of_are_solved_one_by_one(native, monkeypatch, capsys):
     ours(verbose=1).fit(X, THREE)
     assert capsys.readouterr().out
-    ours(max_time=60.0).fit(X, THREE)
     monkeypatch.setattr(small, "RARE_FROM", 150)
     ours().fit(X, THREE)
     assert native == []
+
+
+def test_max_time_is_kept_there_too(native):
+    in_time, endless = ours(max_time=60.0).fit(X, THREE), ours().fit(X, THREE)
+    assert in_time.dual_coef_.tobytes() == endless.dual_coef_.tobytes()
+    with pytest.warns(ConvergenceWarning, match="max_time"):
+        out_of_time = ours(max_time=1e-9, tol=1e-12, lam=1e-6).fit(X, THREE)
+    assert native == [3, 3, 3]
+    assert not out_of_time.converged_
+    assert np.isfinite(out_of_time.gap_).all()
+    assert (out_of_time.gap_ > endless.gap_).all()
 
 
 def test_ctrl_c_before_the_first_step_leaves_a_model_of_zeros(monkeypatch):

@@ -27,7 +27,7 @@ def goes_at_once(jobs: Sequence[Job], solver: Any, run: Run, report_of: ReportOf
     """Whether nobody listens, nothing is known of the problems yet, and native code can do all of it."""
     matrix = cast("KernelProblem", jobs[0].stated).matrix
     cold = not run.remember and all(job.start.dual is None for job in jobs)
-    endless = run.max_epochs > 0 and run.max_time is None and report_of(0) is None and run.store is None
+    endless = run.max_epochs > 0 and report_of(0) is None and run.store is None
     return isinstance(solver, KernelAuto) and matrix.psd and not matrix.is_coarse and cold and endless
 
 
