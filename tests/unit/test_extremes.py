@@ -11,7 +11,7 @@ import pytest
 import scipy.sparse as sp
 from problems import make_problem
 
-from pegasos import SDCA, PegasosClassifier
+from pegasos import SDCA, KernelPegasosRegressor, PegasosClassifier, PegasosRegressor
 
 LONG = 5.0  # seconds; all of them take milliseconds
 SOLVERS = ("auto", "sdca")
@@ -179,3 +179,20 @@ def test_limits_hold_together() -> None:
             model = fit(X, y, lam=1e-3, tol=tol, max_epochs=max_epochs, max_time=0.2)
             assert model.converged_ or tol < 1
     assert fit(X, y, lam=1e-3, tol=0.0, max_epochs=1e300, max_time=0.2, solver=SDCA()).gap_ < 0.1
+
+
+@pytest.mark.parametrize("kind", [PegasosRegressor, KernelPegasosRegressor])
+@pytest.mark.parametrize("solver", [*SOLVERS, "pegasos"])
+@pytest.mark.parametrize("bias", ["none", "regularized", "free"])
+@pytest.mark.parametrize("loss", ["epsilon_insensitive", "squared_epsilon_insensitive"])
+def test_numbers_that_are_all_inside_the_tube_are_no_failure(kind: Any, solver: str, bias: str, loss: str) -> None:
+    """A constant has no loss: tol f(0) = 0, and rounding is above that; but nothing is left to gain."""
+    X = np.random.default_rng(0).normal(size=(30, 3))
+    y = 1e-2 * X[:, 0] + (100 if bias == "free" and kind is PegasosRegressor else 0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = kind(bias=bias, loss=loss, solver=solver, random_state=0).fit(X, y)
+    assert model.converged_
+    assert model.objective_ == 0
+    assert 0 <= model.gap_ < 1e-15
+    assert np.abs(model.predict(X) - y).max() <= model.epsilon

@@ -78,3 +78,14 @@ def test_a_measure_takes_the_place_of_the_gap() -> None:
     lines.add(1, 1.0, np.nan, measure=0.05)
     assert lines.converged
     assert lines.rounding == 0
+
+
+def test_nothing_is_below_an_objective_of_zero() -> None:
+    lines = history(tol=0.0)
+    lines.add(1, 0.0, 0.0, above=1e-19)
+    assert lines.converged
+    lines.retract(-1e-3)
+    assert lines.converged
+    of_any_sign = history(tol=0.0, least=-np.inf)
+    of_any_sign.add(1, 0.0, 0.0, above=1e-19)
+    assert not of_any_sign.converged

@@ -46,7 +46,8 @@ class History {
     if (!empty() && last().steps == steps) fit_.history.pop_back();
     fit_.history.push_back({watch_.seconds(), steps, objective, proves ? bound_ - rounding.above : dual});
     fit_.rounding = proves ? rounding.above + below_ : 0;
-    fit_.converged = proves && std::isfinite(objective) && objective - last().dual <= tol_;
+    // Nothing is below zero: where all losses vanish at w = 0 the fit is done, though tol f(0) is then zero as well.
+    fit_.converged = proves && std::isfinite(objective) && (objective == 0 || objective - last().dual <= tol_);
     return better;
   }
 

@@ -62,7 +62,8 @@ class History:
         if self._lines and self._lines[-1][1] == steps:
             self._lines.pop()
         self._lines.append((self.run.seconds(), steps, objective, dual))
-        self.converged = bool((objective - dual if measure is None else measure) <= self.tol)
+        lacking = objective - dual if measure is None else measure
+        self.converged = self._is_least(objective) or bool(lacking <= self.tol)
 
     def retract(self, bound: float, known: float | None = None) -> None:
         """No more than this is proven, nothing where it is NaN: lines that said more say so. known: the objective that
@@ -71,7 +72,13 @@ class History:
         self._bound = self._least if np.isnan(bound) else max(min(bound, self._bound), self._least)
         self._known = self._known if known is None else known
         self._lines = [(*line[:3], float(np.minimum(line[3], bound))) for line in self._lines]
-        self.converged = bool(self._lines) and bool(self._lines[-1][2] - self._lines[-1][3] <= self.tol)
+        self.converged = bool(self._lines) and (
+            self._is_least(self._lines[-1][2]) or bool(self._lines[-1][2] - self._lines[-1][3] <= self.tol)
+        )
+
+    def _is_least(self, objective: float) -> bool:
+        """Whether all losses vanish at w = 0: nothing is below that, though tol f(0) is then zero as well."""
+        return objective == 0.0 == self._least
 
     def state(self) -> dict[str, Any]:
         """All that it knows, to go on with in another process."""
