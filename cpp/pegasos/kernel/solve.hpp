@@ -42,12 +42,20 @@ struct Solved {
   bool gained = true;  // by a polish
 };
 
+// How large dual variables are: one where a loss bounds them; but a squared one has them in the unit of its numbers.
+template <Loss L>
+double unit_of_duals(const BlockState& b) {
+  double sum = 0, all = 0;
+  for (size_t i = 0; i < b.y.size(); ++i) sum += b.p[i] * std::abs(b.y[i]), all += b.p[i];
+  return L::smooth && sum > 0 ? sum / all : 1;
+}
+
 template <class T, Loss L>
 class BlockSolver {
  public:
   BlockSolver(const KernelBlock<T>& K, const L& loss, const BlockState& state, const SolveOptions& options, Team& team,
               Watch& watch)
-      : K_(K), loss_(loss), b_(state), o_(options), team_(team), watch_(watch) {}
+      : K_(K), loss_(loss), b_(state), o_(options), team_(team), watch_(watch), unit_(unit_of_duals<L>(state)) {}
 
   Solved solve() {
     double best = std::numeric_limits<double>::infinity(), before = done_.gap = gap_with(0);
@@ -113,6 +121,7 @@ class BlockSolver {
   Team& team_;
   Watch& watch_;
   Solved done_;
+  const double unit_;
   double hold_ = 1;      // how much more than usual proximal steps are held back
   double phase_ = 0;     // work of the last phase of first-order steps
   double patience_ = 2;  // with them: so many times the cost of a proximal step
@@ -199,7 +208,7 @@ class BlockSolver {
 
   void sweeps() {
     KernelBlock<T> K = K_;
-    K.offset = o_.terms.constant_of(K_.offset);
+    K.offset = o_.terms.constant_of(K_.offset, b_.p);
     const double due = K.offset * o_.terms.excess(b_.p, b_.a);
     for (double& score : b_.score) score += due;
     SweepOptions options{8, o_.target, false, o_.seed + uint64_t(done_.visits), o_.threads};
@@ -215,7 +224,7 @@ class BlockSolver {
     done_.shift += shift;
   }
 
-  // The rows that no bound cuts off, and in `left_` the mean gradient that is left on them.
+  // The rows that no bound cuts off, and in `left_` the mean gradient that is left on them, relative to dual variables.
   int64_t free_rows() {
     int64_t count = 0;
     double left = 0;
@@ -231,7 +240,7 @@ class BlockSolver {
       ++count;
       left += std::abs(answer - b_.a[i]) * q / b_.p[i];
     }
-    left_ = count > 0 ? left / double(count) : std::numeric_limits<double>::infinity();
+    left_ = count > 0 ? left / (unit_ * double(count)) : std::numeric_limits<double>::infinity();
     return count;
   }
   double left_ = 0;

@@ -2,6 +2,7 @@
 // balance, sum_i p_i a_i = 0, and b is the multiplier of that.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -25,8 +26,15 @@ struct BlockTerms {
     return sum;
   }
 
-  // Coordinate ascent takes proximal steps in b, too: held back from its last value, it gives the kernel a constant.
-  double constant_of(double offset) const { return free_bias ? typical : offset; }
+  // Coordinate ascent takes proximal steps in b, too: held back from its last value, it gives the kernel a constant,
+  // which lets b go constant * sum_i p_i far in one. Where lam is large for the rows a typical value would hardly move
+  // it, see dual/proximal_bias.hpp. Sweeps are for smooth losses, whose curvature is about one.
+  double constant_of(double offset, std::span<const double> p) const {
+    if (!free_bias) return offset;
+    double sum = 0;
+    for (const double each : p) sum += each;
+    return sum > 0 ? std::max(typical, 10 / sum) : typical;
+  }
 
   // The change of b with which the solution of a system, which is changed, sums up to `total`.
   double border(Cholesky<double>& factor, std::vector<double>& solution, double total) const {

@@ -75,6 +75,15 @@ class KernelProblem(Problem):
             return self.at_zero
         return float((self.lam * self.p) @ self.labelled.values(np.zeros(self.matrix.m)))
 
+    @cached_property
+    def unit_of_duals(self) -> float:
+        """How large dual variables are: one where a loss bounds them; but a squared one has them in the unit of its
+        numbers.
+        """
+        if self.is_piecewise_linear or not self.is_regression:
+            return 1.0
+        return self.lam * float(self.p @ np.abs(self.labels)) or 1.0
+
     def largest_norm2(self) -> float:
         """The largest squared length of a row as the kernel has it, without the bias feature."""
         return float(np.max(self.matrix.diagonal))

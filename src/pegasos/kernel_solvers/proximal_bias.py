@@ -23,7 +23,10 @@ class ProximalBias:
     def __init__(self, problem: KernelProblem, p: Floats, outside: float, typical: float, b: float) -> None:
         self.is_free, self._offset = problem.free_bias, problem.offset
         self.outside, self.b = outside, b
-        self._p, self._typical = p, typical
+        self._p = p
+        # Where lam is large for the rows a typical value would hardly move b: dual/proximal_bias.hpp in the core.
+        reach = problem.zero_value if problem.is_piecewise_linear else 1.0
+        self._constant = max(typical, 10 * (reach or 1.0) / max(float(p.sum()), 1e-300)) if self.is_free else typical
 
     def excess(self, a: Floats) -> float:
         """What is left over in sum_i p_i a_i where it should vanish."""
@@ -33,8 +36,8 @@ class ProximalBias:
         """The constant of the kernel for a phase of coordinate ascent, in which b moves from where it is."""
         if not self.is_free:
             return self._offset
-        score += self._typical * self.excess(a)
-        return self._typical
+        score += self._constant * self.excess(a)
+        return self._constant
 
     def end(self, constant: float, a: Floats) -> None:
         """Of that phase."""

@@ -218,7 +218,8 @@ class WorkingSet:
         free = softness > 0
         left = np.abs(answer - self.a)[free] * q[free] / self.p[free]
         # rho follows the gradient that is left on the free rows: they then stay free, whatever the rank of K.
-        rho = min(max(4 * float(left.mean()) if len(left) else np.inf, 1e-13 * self._typical), self._typical)
+        mean = float(left.mean()) / self.problem.unit_of_duals if len(left) else np.inf
+        rho = min(max(4 * mean, 1e-13 * self._typical), self._typical)
         rho *= self._hold
         step = ProximalStep(self, np.maximum(rho * self.p, 1e-300))
         step.run()
