@@ -45,6 +45,7 @@ def test_the_code_of_a_page_runs_from_top_to_bottom_without_a_warning(
     names: dict[str, object] = {}
     with warnings.catch_warnings():
         warnings.simplefilter("error")
+        warnings.filterwarnings("ignore", "Port 8787 is already in use")  # another cluster on the reader's machine
         for block in code_blocks(page):
             exec(compile(block, str(page), "exec"), names)
 
