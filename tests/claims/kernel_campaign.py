@@ -5,9 +5,10 @@
 
 from __future__ import annotations
 
+import itertools
+import sys
 import warnings
-from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from unittest import mock
 
@@ -37,10 +38,12 @@ class Case:
     params: dict[str, Any]
     how: str  # whole, cut, interrupted, warm
     coarse: bool
+    polls: int = 0  # it ends at this one, counted from 1: cut or interrupted
 
     def __str__(self) -> str:
         said = {key: value for key, value in self.params.items() if key not in ("random_state", "kernel_params")}
-        return f"case {self.number}: {self.X.shape} {self.how} coarse={self.coarse} weights={self.s is not None} {said}"
+        how = f"{self.how} at poll {self.polls}" if self.polls else self.how
+        return f"case {self.number}: {self.X.shape} {how} coarse={self.coarse} weights={self.s is not None} {said}"
 
 
 def random_case(number: int) -> Case:
@@ -85,29 +88,43 @@ def random_case(number: int) -> Case:
     how = str(rng.choice(["whole", "cut", "interrupted", "warm"], p=[0.55, 0.15, 0.15, 0.15]))
     if how == "cut":
         limits = {"max_epochs": float(rng.uniform(0.5, 10)), "max_time": 10.0 ** rng.uniform(-4, -2)}
-        name = str(rng.choice(list(limits)))
-        params[name] = limits[name]
-    return Case(number, X, y, s, params, how, coarse=rng.random() < 0.15)
+        name = str(rng.choice([*limits, "polls"]))
+        params |= {name: limits[name]} if name in limits else {}
+    coarse, polls = rng.random() < 0.15, int(10.0 ** rng.uniform(0, 2))
+    at_a_poll = how == "interrupted" or (how == "cut" and name == "polls")
+    return Case(number, X, y, s, params, how, coarse, polls if at_a_poll else 0)
 
 
-def fitted(case: Case) -> Any:
+class Ending:
+    """Ends a fit at a poll, the same in every run: by Ctrl-C, or since time is up, as it is from then on."""
+
+    def __init__(self, case: Case) -> None:
+        self.left, self._by_hand, self._usual = (
+            case.polls or sys.maxsize,
+            case.how == "interrupted",
+            journal.Journal.poll,
+        )
+
+    def poll(self, asked: journal.Journal) -> None:
+        self.left -= 1
+        if self.left == 0 and self._by_hand:
+            raise KeyboardInterrupt
+        if self.left <= 0 and not self._by_hand:
+            raise journal.Enough
+        self._usual(asked)
+
+
+def fitted(case: Case, ending: Ending | None = None) -> Any:
     """The model, or None where the fit is refused."""
+    ending = ending or Ending(case)
     kind = KernelPegasosClassifier if case.params["loss"] in CLASSIFICATION else KernelPegasosRegressor
     model = kind(**case.params, warm_start=case.how == "warm")
     rng = np.random.default_rng(case.number)
-    left, usual = [int(rng.integers(1, 12))], journal.Journal.poll
-
-    def poll(journal: Any) -> None:
-        left[0] -= 1
-        if case.how == "interrupted" and left[0] == 0:
-            raise KeyboardInterrupt
-        usual(journal)
-
     few = 3 if case.coarse else 2000
     with (
         warnings.catch_warnings(),
         mock.patch.object(kernel_base, "_EXACT", few),
-        mock.patch.object(journal.Journal, "poll", poll),
+        mock.patch.object(journal.Journal, "poll", lambda asked: ending.poll(asked)),
     ):
         warnings.simplefilter("ignore")
         try:
@@ -126,13 +143,11 @@ def fitted(case: Case) -> Any:
     return model
 
 
-def truths_of(case: Case, model: Any) -> Iterator[tuple[Truth, Any, Any]]:
-    """Every problem that was solved, with the coefficients and the bias of its model."""
+def truths_of(case: Case) -> list[tuple[Any, Truth]]:
+    """Every problem that is to be solved, with the rows that it is about."""
     X = case.X.toarray() if sp.issparse(case.X) else np.asarray(case.X)
-    K = kernel_values(case.params["kernel"], X, model._fitted_kernel.p.gamma)
+    K = kernel_values(case.params["kernel"], X, case.params["gamma"])
     s = (np.ones(len(case.y)) if case.s is None else case.s).astype(LD)
-    c = np.zeros((len(model.dual_coef_), len(case.y)))
-    c[:, model.support_] = model.dual_coef_
     every = np.arange(len(case.y))
     problems = [(every, case.y.astype(LD))]
     if "multi_class" in case.params:
@@ -140,19 +155,46 @@ def truths_of(case: Case, model: Any) -> Iterator[tuple[Truth, Any, Any]]:
         if case.params["multi_class"] == "ovo":
             pairs = [np.flatnonzero(case.y != k) for k in (2, 1, 0)]
             problems = [(rows, np.where(case.y[rows] == case.y[rows].max(), LD(1), LD(-1))) for rows in pairs]
-    for i, (rows, y) in enumerate(problems):
+    found = []
+    for rows, y in problems:
         share = s[rows].sum() / s.sum()
         parts = (y, s[rows] / s[rows].sum(), LD(case.params["lam"]) / share, case.params["loss"], case.params["bias"])
-        truth = Truth(K[np.ix_(rows, rows)], *parts, case.params.get("epsilon", 0.0))
-        yield truth, c[i, rows], model.intercept_[i]
+        found.append((rows, Truth(K[np.ix_(rows, rows)], *parts, case.params.get("epsilon", 0.0))))
+    return found
+
+
+def coefficients(case: Case, model: Any) -> Any:
+    """Of all rows, a line for every problem."""
+    c = np.zeros((len(model.dual_coef_), len(case.y)))
+    c[:, model.support_] = model.dual_coef_
+    return c
 
 
 def judge(case: Case) -> tuple[str, bool]:
     """Which claim is false, or how it went; and whether the optimum was known well enough to catch it."""
     model = fitted(case)
-    if model is None:
-        return "refused", False
-    said = [_judge_one(case, model, i, *one) for i, one in enumerate(truths_of(case, model))]
+    return ("refused", False) if model is None else _judge_model(case, model, truths_of(case))
+
+
+def judge_every_cut(case: Case) -> tuple[list[str], int]:
+    """What is false of the fit when it ends at its first poll, its second one, and so on; how often that was."""
+    wrong, truths = [], truths_of(case)
+    for n in itertools.count(1):
+        cut = replace(case, polls=n)
+        model = fitted(cut, ending := Ending(cut))
+        if model is None or ending.left > 0:
+            return wrong, n - 1
+        said, _ = _judge_model(cut, model, truths)
+        if said not in TRUE:
+            wrong.append(f"{cut}\n    {said}")
+    raise AssertionError("no end")
+
+
+def _judge_model(case: Case, model: Any, truths: list[tuple[Any, Truth]]) -> tuple[str, bool]:
+    c = coefficients(case, model)
+    said = [
+        _judge_one(case, model, i, truth, c[i, rows], model.intercept_[i]) for i, (rows, truth) in enumerate(truths)
+    ]
     return next((one for one in said if one[0] not in TRUE), said[0])
 
 

@@ -1,15 +1,16 @@
 """No claim of a kernel fit is false: random problems against independent optima, in long double."""
 
+from dataclasses import replace
 from unittest import mock
 
 import numpy as np
 import pytest
-from kernel_campaign import fitted, judge, random_case, truths_of
+from kernel_campaign import fitted, judge, judge_every_cut, random_case, truths_of
 from truth import Truth, kernel_values
 from verdict import campaign
 
-from pegasos import KernelPegasosClassifier, Pegasos
-from pegasos.kernel_solvers import problem, whole
+from pegasos import Auto, KernelPegasosClassifier, Pegasos
+from pegasos.kernel_solvers import journal, problem, whole
 from pegasos.kernel_solvers.certificate import Certificate
 
 COUNT = 100
@@ -20,6 +21,23 @@ def test_every_claim_is_true(first):
     wrong, proven = campaign(random_case, judge, first, COUNT)
     assert not wrong, "\n".join(wrong)
     assert proven > COUNT / 2
+
+
+def test_no_moment_to_run_out_of_time_makes_a_claim_false():
+    """float32 kernel values, and every poll at which a fit can be cut: one lies between the change to float64 and the
+    first scores that have all digits. In cases 29 and 117 it shows.
+    """
+    wrong, cuts, change = [], 0, journal.Journal.in_float64
+    with mock.patch.object(journal.Journal, "in_float64", autospec=True, side_effect=change) as changes:
+        for number in (29, 117, *range(20)):
+            case = random_case(number)
+            epochs = 200 if isinstance(case.params["solver"], Auto) else 5
+            params = case.params | {"max_epochs": epochs, "max_time": None}
+            found, n = judge_every_cut(replace(case, how="cut", coarse=True, params=params))
+            wrong, cuts = wrong + found, cuts + n
+    assert not wrong, "\n".join(wrong)
+    assert cuts > 150
+    assert changes.call_count > 10
 
 
 def test_a_certificate_that_forgets_rounding_is_found_out():
@@ -36,8 +54,8 @@ def test_the_reference_is_as_good_as_what_it_judges():
     for number in range(120):
         case = random_case(number)
         if case.how == "whole" and (model := fitted(case)) is not None and model.converged_:
-            for i, (truth, c, _) in enumerate(truths_of(case, model)):
-                zero = truth.value(np.zeros(len(c)), 0)
+            for i, (rows, truth) in enumerate(truths_of(case)):
+                zero = truth.value(np.zeros(len(rows)), 0)
                 near.append(truth.optimum() - np.atleast_1d(model.objective_)[i] <= 1e-6 * zero)
     assert len(near) > 30
     assert np.mean(near) > 0.9

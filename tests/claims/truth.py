@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import clarabel
@@ -83,6 +84,10 @@ class Truth:
 
     def optimum(self) -> Any:
         """An objective that is reached: by zero, or by what an interior point method finds."""
+        return self._optimum
+
+    @cached_property
+    def _optimum(self) -> Any:
         best = self.with_best_bias(np.zeros(len(self.y)))
         a = self._dual()
         if a is not None and np.isfinite(a).all():

@@ -9,7 +9,8 @@ import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import rbf_kernel
 
-from pegasos import KernelPegasosClassifier, kernels
+from pegasos import KernelPegasosClassifier, KernelPegasosClassifierCV, kernels
+from pegasos.estimators import kernel_base
 from pegasos.kernel_solvers import ascent, auto
 from pegasos.kernel_solvers.journal import Journal
 from pegasos.kernel_solvers.problem import Point
@@ -167,3 +168,23 @@ def test_a_tol_that_float32_misses_is_reached_in_float64(solver, tol, doubts):
     assert model.gap_ <= tol
     assert model.dual_objective_ <= near.objective_ + 1e-9
     assert abs(model.objective_ - objective_of(model, X, y)) <= 1e-9
+
+
+def test_scores_of_a_fold_are_as_precise_as_is_said(monkeypatch, doubts):
+    """Its start comes from float32 values; when it goes on, another fold has needed all digits."""
+
+    def hold(journal, steps, point, found):
+        usual(journal, steps, point, found)
+        if not journal.was_coarse:
+            x = point.problem.p * point.a
+            pulls, every = np.flatnonzero(x), np.arange(len(x))
+            wrong.append(np.abs(point.problem.matrix.exactly(every, pulls, x[pulls]) - point.g).max())
+
+    usual, wrong = Journal.hold, []
+    monkeypatch.setattr(Journal, "hold", hold)
+    monkeypatch.setattr(kernel_base, "_EXACT", 10)
+    X, y = far_from_zero(600)
+    settings = {"gamma": 0.03, "tol": 1e-4, "stop_early": False, "cache_mb": 1, "random_state": 0}
+    KernelPegasosClassifierCV([1e-2, 3e-3], 3, **settings).fit(X, y)
+    assert len(wrong) > 6
+    assert max(wrong) < 1e-9

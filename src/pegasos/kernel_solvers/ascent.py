@@ -21,7 +21,7 @@ class KernelAscent:
         self.journal, self.run, self.seed = Journal(problem, run), run, seed
         self.problem = self.journal.watched(problem)
         self.start, self.visits, self.point = start, 0, Point.zero(self.problem)
-        self._error: float | None = None  # of float32 kernel values, at the end
+        self._looked_at: tuple[Point, float] | None = None  # and what float32 kernel values have done to it
         self._keeper, self._precise = Keeper(run, self.journal), False
         self._left: dict[str, Any] | None = None  # of the method, in the middle of its work
 
@@ -30,12 +30,10 @@ class KernelAscent:
         try:
             self._begin()
             self._run()
-            if not self._precise:
-                self._error = self._sampled()
-                if journal.converged and not journal.bears(self._error):
-                    self.problem, self._precise = journal.in_float64(), True
-                    self.point, self._error = Point.of(self.problem, self.point.a), None
-                    self._run()
+            if not self._precise and not journal.bears(self._sampled()) and journal.converged:
+                self.problem, self._precise = journal.in_float64(), True
+                self.point = Point.of(self.problem, self.point.a)
+                self._run()
         except Enough:
             if journal.error is None and not self.run.halt[0]:  # out of time: what was reached deserves its certificate
                 self._hold()
@@ -43,7 +41,7 @@ class KernelAscent:
             journal.error = raised
         if journal.last is None:  # a model of zero weights has an objective, too
             self._hold()
-        journal.close(lambda: self._sampled() if self._error is None else self._error)
+        journal.close(self._sampled)
         if not journal.error and not self.run.halt[0]:
             self._or_zero()
         resume = Resume(start.w, self.steps, self.point.a, self.problem.lam) if self.run.remember else None
@@ -82,7 +80,10 @@ class KernelAscent:
 
     def _sampled(self) -> float:
         """Of the very model that was certified; the solver may have gone on from it."""
-        return sampled(self.point if self.journal.point is None else self.journal.point, self.seed)
+        point = self.point if self.journal.point is None else self.journal.point
+        if self._looked_at is None or self._looked_at[0] is not point:
+            self._looked_at = point, sampled(point, self.seed)
+        return self._looked_at[1]
 
     def _or_zero(self) -> None:
         """Far from the optimum zero may be better than what was reached."""

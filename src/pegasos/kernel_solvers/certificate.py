@@ -61,7 +61,7 @@ def sampled(point: Point, seed: int) -> float:
     drawn, in units of what a draw stands for.
     """
     problem, matrix = point.problem, point.problem.matrix
-    if not matrix.is_coarse:
+    if not point.coarse:
         return 0.0
     moved = np.flatnonzero(problem.p * point.a)
     s, score, answers = problem.p * problem.lam, point.scores, problem.labelled.answers

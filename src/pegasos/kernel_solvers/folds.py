@@ -61,7 +61,8 @@ def mean_of(problem: KernelProblem, points: Sequence[Point]) -> Point | None:
         return None
     g, stirred = (part * np.mean([getattr(each, of) for each in points], axis=0) for of in ("g", "sizes"))
     b, terms = float(np.mean([point.bias for point in points])), max(point.terms for point in points)
-    return Point(problem, part * a, g, b if problem.free_bias else 0.0, stirred, terms + len(points))
+    coarse = problem.matrix.is_coarse or any(point.coarse for point in points)
+    return Point(problem, part * a, g, b if problem.free_bias else 0.0, stirred, terms + len(points), coarse=coarse)
 
 
 class FoldFit(AutoFit):
@@ -75,7 +76,8 @@ class FoldFit(AutoFit):
         self._known, self.visits = start
 
     def _begin(self) -> None:
-        self.point = replace(self._known, problem=self.problem)
+        self.point = replace(self._known, problem=self.problem)  # which counts if there is no time for more
+        self.point = self.point.refined()
 
     def _run_rare(self) -> bool:
         return False  # kernel values of all rows are there, or will be for the next fold

@@ -33,7 +33,6 @@ class Journal(History):
         self.beside = 0.0  # rounding that certificates do not count: of float32 kernel values
         self.point: Point | None = None  # of the last line, with its certificate
         self.found: Certificate | None = None
-        self.was_coarse = False  # whether that comes from float32 kernel values
         self.error: BaseException | None = None
         self._told = self.run.seconds()  # when somebody was told something
 
@@ -74,10 +73,15 @@ class Journal(History):
 
     def hold(self, steps: int, point: Point, found: Certificate) -> None:
         """The same, without a word."""
-        coarse, psd = self._problem.matrix.is_coarse, self._problem.matrix.psd
+        psd = self._problem.matrix.psd
         certified = (found.objective, found.dual - found.below, found.above, found.below)
-        self.add(steps, *certified, slack=_SLACK[coarse], measure=None if psd else found.disagreement)
-        self.point, self.found, self.was_coarse = point, found, coarse
+        self.add(steps, *certified, slack=_SLACK[bool(point.coarse)], measure=None if psd else found.disagreement)
+        self.point, self.found = point, found
+
+    @property
+    def was_coarse(self) -> bool:
+        """Whether the last line comes from float32 kernel values, in whichever view the fit goes on."""
+        return self.point is not None and bool(self.point.coarse)
 
     def _at_the_floor(self, found: Certificate) -> bool:
         """Whether rounding alone is above tol, and there is next to nothing left to gain."""

@@ -51,7 +51,7 @@ class Keeper:
 
 
 def of_point(point: Point) -> dict[str, Any]:
-    return {name: getattr(point, name) for name in ("a", "g", "b", "stirred", "terms", "summed")}
+    return {name: getattr(point, name) for name in ("a", "g", "b", "stirred", "terms", "summed", "coarse")}
 
 
 def to_point(problem: KernelProblem, kept: dict[str, Any]) -> Point:
@@ -60,12 +60,12 @@ def to_point(problem: KernelProblem, kept: dict[str, Any]) -> Point:
 
 def _of_journal(journal: Journal) -> dict[str, Any]:
     found = None if journal.found is None else list(journal.found)
-    return {"history": journal.state(), "beside": journal.beside, "found": found, "coarse": journal.was_coarse}
+    return {"history": journal.state(), "beside": journal.beside, "found": found}
 
 
 def _to_journal(journal: Journal, kept: dict[str, Any], point: Point | None) -> None:
     journal.restore(kept["history"])
-    journal.beside, journal.was_coarse = kept["beside"], kept["coarse"]
+    journal.beside = kept["beside"]
     journal.found = None if kept["found"] is None else Certificate(*kept["found"])
     journal.point = point
 

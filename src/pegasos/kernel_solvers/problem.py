@@ -110,6 +110,12 @@ class Point:
     stirred: Floats | None = None  # the sizes of all changes of p a that g is the sum of; None: p a itself, at once
     terms: int = 0  # the longest chain of additions in g
     summed: float | None = None  # a penalised bias that native code has summed up, in its own order
+    coarse: bool | None = None  # whether float32 kernel values are in g; None: as in the view of the problem
+
+    def __post_init__(self) -> None:
+        # Of these very scores: a view with all digits, in which the same point may be seen later, has not made them.
+        if self.coarse is None:
+            object.__setattr__(self, "coarse", self.problem.matrix.is_coarse)
 
     @classmethod
     def zero(cls, problem: KernelProblem) -> Point:
@@ -155,6 +161,12 @@ class Point:
     def sizes(self) -> Floats:
         """Of all changes of p a that g is the sum of."""
         return np.abs(self.problem.p * self.a) if self.stirred is None else self.stirred
+
+    def refined(self) -> Point:
+        """The same with scores summed up anew, if its view has more digits than they."""
+        if self.coarse and not self.problem.matrix.is_coarse:
+            return self.of(self.problem, self.a, self.b)
+        return self
 
     def settled(self) -> Point:
         """The same with scores summed up anew, if they are the sum of so many changes that their rounding shows."""
