@@ -220,7 +220,7 @@ TEST(class_matrices_are_the_blocks_of_the_whole) {
   Team team(2);
   Watch watch(0, std::numeric_limits<double>::infinity(), {});
   ClassMatrices matrices(p, classes, team, watch);
-  CHECK(matrices.possible() && matrices.build(soft, means, ridge));
+  CHECK(matrices.possible() && matrices.build(soft, means, ridge, 0));
   std::vector<double> g(size_t(n * classes));
   for (size_t j = 0; j < g.size(); ++j) g[j] = double(j % 7) - 3;
   std::vector<double> found = g;
@@ -247,7 +247,7 @@ TEST(quasi_newton_steps_reach_the_gap_and_have_the_same_bytes_for_any_number_of_
     CHECK(passes.prepare());
     QuasiNewton<Rows, Multinomial> steps(p, passes, team, watch, meter);
     std::vector<double> w(size_t(p.rows.dim() * classes)), a(size_t(p.rows.size() * classes));
-    const int taken = steps.run(w, a, 1e-9, 100);
+    const int taken = steps.run(w, a, 1e-9, 0, 100);
     CHECK(taken > 1 && taken <= 40);
     const auto dual = [&](int64_t i, double* out) { std::copy_n(&a[size_t(i * classes)], classes, out); };
     std::vector<double> kept(w.size());
@@ -257,4 +257,29 @@ TEST(quasi_newton_steps_reach_the_gap_and_have_the_same_bytes_for_any_number_of_
     if (threads == 1) first = w;
     CHECK(w == first);
   }
+}
+
+// The bound may come from elsewhere: f is at most so much above it long before the gradient proves as much.
+TEST(a_bound_that_is_known_ends_quasi_newton_steps_sooner) {
+  Data<float> data = three_classes<float>(3000, false);
+  const auto p = data.on_csr(1e-4);
+  using Rows = std::remove_cvref_t<decltype(p.rows)>;
+  Team team(1);
+  Watch watch(0, std::numeric_limits<double>::infinity(), {});
+  Meter meter;
+  const Multinomial loss{classes};
+  NewtonPasses<Rows, Multinomial> passes(p, loss, 1.0, team, watch, meter);
+  CHECK(passes.prepare());
+  std::vector<double> w, a;
+  const auto steps_to = [&](double tol, double bound) {
+    QuasiNewton<Rows, Multinomial> steps(p, passes, team, watch, meter);
+    w.assign(size_t(p.rows.dim() * classes), 0.0);
+    a.assign(size_t(p.rows.size() * classes), 0.0);
+    return steps.run(w, a, tol, bound, 100);
+  };
+  CHECK(steps_to(1e-12, 0) < 100);
+  const double least = *objective(p, loss, std::span<const double>(w), team, watch);
+  const int alone = steps_to(1e-4, 0), told = steps_to(1e-4, least - 1e-12);
+  CHECK(told < alone);
+  CHECK(*objective(p, loss, std::span<const double>(w), team, watch) <= least + 1e-4);
 }

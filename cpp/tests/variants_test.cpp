@@ -6,6 +6,7 @@
 
 #include "check.hpp"
 #include "pegasos/pegasos/solver.hpp"
+#include "pegasos/proof/best_bias.hpp"
 #include "small.hpp"
 
 using namespace pegasos;
@@ -129,5 +130,23 @@ TEST(the_best_bias_of_any_scores) {
     };
     const double here = total(best_bias(Hinge{}, rows, 0.0));
     for (const auto& row : rows) CHECK(here <= total(row.y - row.score) + 1e-9);
+  }
+}
+
+// Each value is a pass over all rows: there must be few of them, wherever the zero is and however steep it is there.
+TEST(the_zero_of_a_rising_function_takes_few_values) {
+  const Stream draws(6);
+  for (uint64_t turn = 0; turn < 300; ++turn) {
+    const double zero = 10 * draws.uniform(3 * turn) - 5, steep = std::exp(8 * draws.uniform(3 * turn + 1) - 4);
+    for (const int kind : {0, 1, 2}) {
+      int values = 0;
+      const auto f = [&](double b) {
+        const double x = steep * (b - zero);
+        ++values;
+        return kind == 0 ? x : kind == 1 ? std::tanh(x) + 0.1 * x : x > 0 ? x : 0.01 * x;
+      };
+      CHECK(std::abs(detail::rising_zero(0.0, f) - zero) <= 1e-14 * (1 + std::abs(zero)));
+      CHECK(values <= (kind == 2 ? 100 : 20));  // a kink in the very zero: hardly more than halving
+    }
   }
 }

@@ -22,7 +22,8 @@ struct DualOptions {
   double max_epochs = 0;
   int replicas = 0;      // of coordinate ascent; 0: as suits the problem, two or one (dual/replicas.hpp)
   bool new_lam = false;  // the dual variables come from another lam: begin with the best part of them
-  bool polish = true;    // with second_order: the last digits where they cost next to nothing
+  // With second_order: the last digits, where they cost no more than this part of what nobody would notice.
+  double polish = 1;
   // Where coordinate ascent keeps arrays as long as the rows.
   std::pmr::memory_resource* per_row = std::pmr::new_delete_resource();
 };

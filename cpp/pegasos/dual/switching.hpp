@@ -117,7 +117,7 @@ class Switching {
     }
     const auto [price, polish] = finish.prices();
     // The last digits will be asked for anyway: coordinate ascent would be a detour.
-    if (polish_pays(shared.o.polish, polish)) return {Who::finish, true, for_polish};
+    if (polish_pays(shared.o.polish, polish)) return {Who::finish, true, shared.o.polish * for_polish};
     if (!accepts(pace, price) || (price > unnoticed && !ascent.near(near_enough))) return {Who::ascent};
     return {Who::finish, false, budget(price)};
   }
@@ -126,14 +126,15 @@ class Switching {
   template <class Phases>
   Turn last_digits(Phases& phases) {
     auto& [shared, start, ascent, descent, finish] = phases;
-    if (polished_ || finish.at_floor() || !shared.o.second_order || !shared.o.polish) return {Who::nobody};
-    if (shared.proofs.cost() > unnoticed || !polish_pays(true, finish.prices().polish)) return {Who::nobody};
-    return {Who::finish, true, for_polish};
+    const double part = shared.o.polish;
+    if (polished_ || finish.at_floor() || !shared.o.second_order || part == 0) return {Who::nobody};
+    if (shared.proofs.cost() > part * unnoticed || !polish_pays(part, finish.prices().polish)) return {Who::nobody};
+    return {Who::finish, true, part * for_polish};
   }
 
-  // Once.
-  bool polish_pays(bool wanted, double price) {
-    const bool pays = wanted && !polished_ && price <= unnoticed;
+  // Once. part: of what nobody would notice.
+  bool polish_pays(double part, double price) {
+    const bool pays = !polished_ && price <= part * unnoticed;
     polished_ |= pays;
     return pays;
   }

@@ -23,6 +23,9 @@ struct Multinomial {
     return largest > 0 ? largest + std::log(others + std::exp(-largest)) : std::log1p(others);
   }
 
+  // value(s, y) of the scores whose slope is -a, without another exponential; inf where p_y is next to zero.
+  PEG_HD double value_answered_by(const double* a, int64_t y) const { return -std::log1p(-a[y]); }
+
   PEG_HD void slope(const double* s, int64_t y, double* g) const {
     chances(s, g);
     double others = 0;

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "pegasos/data/problem.hpp"
@@ -84,22 +85,36 @@ inline double weighted_median(std::span<Kink> kinks, double need, int64_t& looks
   return next < std::numeric_limits<double>::infinity() ? found + (next - found) / 2 : found;
 }
 
-// The zero of a rising function, by bracketing: it doubles outwards, then halves or interpolates.
+// The zero of a rising function, by bracketing: it doubles outwards, then interpolates by a parabola where the last
+// three points allow it, and halves where they do not (Chandrupatla 1997). About ten values of f, each of which is a
+// pass over all rows, where halving every second time took 20 to 60.
 template <class F>
 double rising_zero(double guess, const F& f) {
   double width = 1, low = guess, high = guess, at_low = f(guess), at_high = at_low;
   if (at_low == 0) return guess;
   while (at_low > 0 && width < 1e300) high = low, at_high = at_low, low -= width, width *= 2, at_low = f(low);
   while (at_high < 0 && width < 1e300) low = high, at_low = at_high, high += width, width *= 2, at_high = f(high);
-  for (int i = 0; i < 200 && high - low > 1e-15 * (1 + std::abs(low)); ++i) {
-    double middle = i % 2 == 0 ? low - (high - low) * at_low / (at_high - at_low) : low + (high - low) / 2;
-    if (!(middle > low && middle < high)) middle = low + (high - low) / 2;
-    const double here = f(middle);
-    if (here == 0) return middle;
-    (here < 0 ? low : high) = middle;
-    (here < 0 ? at_low : at_high) = here;
+  if (at_low == 0 || at_high == 0) return at_low == 0 ? low : high;  // flat there
+  // x: the newest point, other: on the other side of the zero, third: the one that was left.
+  double x = low, other = high, at_x = at_low, at_other = at_high, part = 0.5;
+  for (int i = 0; i < 200 && std::abs(other - x) > 1e-15 * (1 + std::abs(x)); ++i) {
+    const double now = x + part * (other - x), here = f(now);
+    if (here == 0) return now;
+    double third = x, at_third = at_x;
+    if ((here < 0) != (at_x < 0)) {
+      std::swap(third, other);
+      std::swap(at_third, at_other);
+    }
+    x = now, at_x = here;
+    const double xi = (x - other) / (third - other), phi = (at_x - at_other) / (at_third - at_other);
+    part = 0.5;
+    if (phi * phi < xi && (1 - phi) * (1 - phi) < 1 - xi)
+      part = at_x / (at_other - at_x) * at_third / (at_other - at_third) +
+             (third - x) / (other - x) * at_x / (at_third - at_x) * at_other / (at_third - at_other);
+    const double least = std::min(0.5, 0.5e-15 * (1 + std::abs(x)) / std::abs(other - x));
+    part = std::clamp(part, least, 1 - least);
   }
-  return low + (high - low) / 2;
+  return x + (other - x) / 2;
 }
 
 }  // namespace detail

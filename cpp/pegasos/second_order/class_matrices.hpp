@@ -2,6 +2,9 @@
 //   A_c = diag(ridge) + sum_i p_i q_ic (1 - q_ic) x_i x_i^T,   q_ic the chance of class c at row i,
 // a matrix over the features for every class, from a sample of the rows. It is at least half of the whole on weights
 // that sum to zero over the classes, which is all there is: what moves every class alike changes no loss.
+//
+// Where classes are all but told apart nearly all chances are 0 or 1, and the few rows in doubt say nothing of most
+// directions: a part of sum_i p_i x_i x_i^T, over all rows, is added to every matrix.
 #pragma once
 
 #include <algorithm>
@@ -16,6 +19,7 @@
 #include "pegasos/linalg/gram.hpp"
 #include "pegasos/run/prices.hpp"
 #include "pegasos/run/snapshot.hpp"
+#include "pegasos/second_order/feature_matrix.hpp"
 #include "pegasos/second_order/rarity.hpp"
 
 namespace pegasos {
@@ -35,16 +39,22 @@ class ClassMatrices {
     return double(classes_) * (price::gram(rows, p_.row_length(), p_.rows.is_dense()) + price::cholesky(dim()) +
                                price::look(double(p_.rows.size()), false));
   }
+  // And of what they share, once.
+  double shared_cost() const { return price::gram(double(p_.rows.size()), p_.row_length(), p_.rows.is_dense()); }
 
-  // soft: p_i q_ic of every row and class. means: of the squares of every feature. ridge: of every feature. Returns
-  // false when interrupted.
-  bool build(std::span<const double> soft, std::span<const double> means, std::span<const double> ridge) {
+  // soft: p_i q_ic of every row and class. means: of the squares of every feature. ridge: of every feature. part: of
+  // the sum over all rows. Returns false when interrupted.
+  bool build(std::span<const double> soft, std::span<const double> means, std::span<const double> ridge, double part) {
     if (rarity_.empty() && !rarity_of(p_, means, team_, watch_, rarity_)) return false;
+    if (shared_.empty() && !sum_all_rows()) return false;
     ++built_;
     std::vector<std::vector<double>> A(static_cast<size_t>(classes_));
     const Pass pass = Pass::over(classes_, cost() / double(classes_));
     const auto sum = [&](int64_t, int64_t from, int64_t to) {
-      for (int64_t c = from; c < to; ++c) add_up(c, soft, ridge, A[size_t(c)].data());
+      for (int64_t c = from; c < to; ++c) {
+        for (size_t at = 0; at < shared_.size(); ++at) A[size_t(c)][at] = part * shared_[at];
+        add_up(c, soft, ridge, A[size_t(c)].data());
+      }
       return int64_t(double(to - from) * pass.each);
     };
     for (auto& matrix : A) matrix.resize(size_t(p_.rows.dim() * p_.rows.dim()));  // threads must not run out of memory
@@ -78,6 +88,12 @@ class ClassMatrices {
   static constexpr double sample = 4;
 
   double dim() const { return double(p_.rows.dim()); }
+
+  bool sum_all_rows() {
+    const auto row_of = [](int64_t i) { return i; };
+    const auto weight = [&](int64_t, int64_t i, double* out) { *out = p_.weight(i) / p_.total; };
+    return feature_matrix(p_, 1, p_.rows.size(), row_of, weight, team_, watch_, shared_);
+  }
 
   void sum_to_zero(std::span<double> g) const {
     for (size_t j = 0; j < g.size(); j += size_t(classes_)) {
@@ -118,6 +134,7 @@ class ClassMatrices {
   Team& team_;
   Watch& watch_;
   std::vector<float> rarity_;
+  std::vector<double> shared_;
   std::vector<Cholesky<double>> factors_;
   std::vector<double> part_;
   uint64_t built_ = 0;

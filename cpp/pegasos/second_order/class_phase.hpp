@@ -34,7 +34,7 @@ class ClassPhase {
   bool run() {
     if constexpr (suits) {
       const int most = int(std::min(s_.epochs_left() - 4, double(most_steps)));
-      const int steps = steps_.run(at_.w, at_.a, care_ * 0.9 * s_.o.tol, most);
+      const int steps = steps_.run(at_.w, at_.a, care_ * 0.9 * s_.o.tol, s_.proofs.history().bound(), most);
       s_.state.visits += passes_.take_visits();
       crawls_ = steps > most || s_.meter.used_up();
       return steps > 0;

@@ -107,6 +107,15 @@ class NewtonPasses {
     });
   }
 
+  // sum_i p_i loss_i of the scores that a is the answer to, without curvature.
+  double losses(std::span<const double> a) {
+    double sum = 0;
+    for (int64_t i = 0; i < p_.rows.size(); ++i)
+      if (p_.weight(i) > 0) sum += share(size_t(i)) * loss_.value_answered_by(&a[size_t(i * width())], label<L>(p_, i));
+    meter_.take(look() / double(width()));
+    return sum;
+  }
+
   // out = lam w - sum_i p_i a_i x_i.
   void residual(std::span<const double> w, std::span<const double> a, std::vector<double>& out) {
     sum_rows(pass(), w.size(), out, [&](Part& part, int64_t i, size_t at, const auto& row, double* sums) {

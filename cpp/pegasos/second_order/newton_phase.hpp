@@ -87,9 +87,10 @@ class NewtonPhase {
   static constexpr double least_curvature = 10, most_curvature = 2000;
 
   // Newton steps of a phase, in one or more proximal steps. Measured on texts and small tables: 2 to 10 for smooth
-  // losses, 8 to 12 for those of several classes, 8 to 30 for others, 25 to 70 for their last digits.
+  // losses and 10 for their last digits, 8 to 12 for those of several classes, 8 to 30 for others, 25 to 70 for their
+  // last digits.
   static double rounds(bool near) {
-    if (L::smooth) return JointLoss<L> && !near ? 8 : 6;
+    if (L::smooth) return JointLoss<L> ? (near ? 6 : 8) : near ? 10 : 6;
     return !near ? 16 : JointLoss<L> ? 10 : 30;
   }
 

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -33,27 +34,37 @@ class QuasiNewton {
 
   // Operations from anywhere to a few digits.
   double price() const {
-    return matrices_.possible() ? passes * step_cost() + passes / matrix_lasts * matrices_.cost() : price::never;
+    if (!matrices_.possible()) return price::never;
+    return passes * step_cost() + passes / matrix_lasts * matrices_.cost() + matrices_.shared_cost();
   }
 
-  // Improves w and a, both in and out, until the gap is at most `tol`, by at most `most` steps; a answers w. Returns
-  // how many it took, 0 when interrupted.
-  int run(std::span<double> w, std::span<double> a, double tol, int most) {
+  // Improves w and a, both in and out, until f(w) is at most `tol` above the best bound, by at most `most` steps.
+  // bound: one that is known. a is what proves the best bound on the way, or answers w where that is no better than the
+  // known one. Returns how many steps it took, 0 when interrupted.
+  int run(std::span<double> w, std::span<double> a, double tol, double bound, int most) {
     scores_.resize(a.size());
     change_scores_.resize(a.size());
     if (!rows_.scores(w, scores_)) return 0;
     if (!shorten(w)) return 0;
     corrections_.clear();
+    proof_.clear();
+    meter_.take(matrices_.shared_cost());
     int age = matrix_lasts;  // of the matrices, in steps
     for (int round = 1;; ++round) {
       rows_.respond(scores_, scores_, 0, a);  // without curvature the first is not read
       rows_.residual(w, a, gradient_);
       if (!rows_.going()) return 0;
-      if (inner(gradient_, gradient_) <= 2 * p_.lam * tol || round > most || !meter_.affords(step_cost())) return round;
+      const double f = objective(w, a), gap = inner(gradient_, gradient_) / (2 * p_.lam);
+      if (std::isfinite(f) && f - gap > bound) {
+        bound = f - gap;
+        proof_.assign(a.begin(), a.end());
+      }
+      const bool there = gap <= tol || f - bound <= tol;
+      if (there || round > most || !meter_.affords(step_cost())) return hand_back(a, round);
       if (round > 1) corrections_.remember(step_, from_, gradient_);
       if (age >= matrix_lasts) {
-        if (!meter_.affords(matrices_.cost())) return round;
-        if (!build(a)) return 0;
+        if (!meter_.affords(matrices_.cost())) return hand_back(a, round);
+        if (!build(a, f)) return 0;
         age = 0;
       }
       step_ = corrections_.step(gradient_, [&](std::vector<double>& g) { matrices_.solve(g); });
@@ -64,7 +75,7 @@ class QuasiNewton {
           line_search([&](double t) { return falling(w, t); }, fall, [&] { return rows_.going(); }, 0.5);
       if (!rows_.going()) return 0;
       if (length == 0) {  // rounding, or a matrix that is too old
-        if (age == 0) return round;
+        if (age == 0) return hand_back(a, round);
         age = matrix_lasts;
         step_.assign(step_.size(), 0.0);
       }
@@ -96,6 +107,18 @@ class QuasiNewton {
     return rows_.going();
   }
 
+  // f(w), with what pulls a free bias to its centre: no less than it is without.
+  double objective(std::span<const double> w, std::span<const double> a) {
+    double square = 0;
+    for (size_t j = 0; j < w.size(); ++j) square += rows_.penalty(j) * w[j] * w[j];
+    return square / 2 + rows_.losses(a);
+  }
+
+  int hand_back(std::span<double> a, int round) const {
+    if (!proof_.empty()) std::copy(proof_.begin(), proof_.end(), a.begin());
+    return round;
+  }
+
   // Minus the slope along the step, so far away.
   double falling(std::span<const double> w, double length) {
     double s = 0;
@@ -108,7 +131,11 @@ class QuasiNewton {
 
   double step_cost() const { return 2 * rows_.pass() + 4 * rows_.look(); }
 
-  bool build(std::span<const double> a) {
+  // Of f: the part of the sum over all rows that a matrix has. Scaled digits at C = 1, 100 and 1e4 to 1e-3, by a model:
+  // 10 steps and more than 100 without, 8, 28 and 23 with 0.002, 8, 20 and 12 with 0.005, 7, 20 and 10 with 0.015.
+  static constexpr double of_all_rows = 0.01;
+
+  bool build(std::span<const double> a, double f) {
     const auto K = size_t(rows_.width());
     rows_.soften(a, 0, free_, soft_);
     if (!rows_.going()) return false;
@@ -116,7 +143,7 @@ class QuasiNewton {
     for (size_t j = 0; j < ridge_.size(); ++j) ridge_[j] = rows_.penalty(j * K);
     meter_.take(matrices_.cost());
     corrections_.clear();
-    return matrices_.build(soft_, rows_.spread(), ridge_);
+    return matrices_.build(soft_, rows_.spread(), ridge_, of_all_rows * std::min(f, 1.0));
   }
 
   const Problem<Rows>& p_;
@@ -126,6 +153,7 @@ class QuasiNewton {
   Corrections corrections_;
   std::vector<FreeRow> free_;
   std::vector<double> scores_, change_scores_, soft_, gradient_, from_, step_, ridge_;
+  std::vector<double> proof_;  // the dual variables of the best bound, if it is one of these steps
 };
 
 }  // namespace pegasos

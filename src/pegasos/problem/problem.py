@@ -111,8 +111,7 @@ class Problem:
         if not self.is_regression:
             return float(self.loss.value(np.zeros(1), np.ones(1))[0])
         zero = self._zero_of_numbers()
-        constant: float = zero if self.bias == "none" else self._labelled().native().best_constant()
-        return constant or zero
+        return (zero if self.bias == "none" else self._best_number) or zero
 
     @cached_property
     def zero_value(self) -> float:
@@ -132,10 +131,15 @@ class Problem:
         if self.loss.joint:
             return np.array([good_joint_constant(self.loss, self.class_shares())])
         if self.is_regression:
-            return np.array([self._labelled().native().best_constant()])
+            return np.array([self._best_number])
         masses = self._class_masses(int(self.labels.max()) + 1)
         each = [1] if len(masses) <= 2 else range(len(masses))
         return np.array([self._best_constant(masses[k], masses.sum()) for k in each])
+
+    @cached_property
+    def _best_number(self) -> float:
+        """The mean loss of the best constant, in regression: a look at all targets, several times."""
+        return float(self._labelled().native().best_constant())
 
     def _best_constant(self, mass: float, total: float) -> float:
         """Of a class that weighs so much of the total: all rows of one label are like one."""

@@ -39,6 +39,7 @@ class Run:
     halt: NDArray[np.uint8] = field(default_factory=lambda: np.zeros(1, np.uint8))
     report: Report | None = None
     threads: int = 1
+    problems: int = 1  # of the fit: what nobody would notice is for all of them together
     remember: bool = False
     store: FitStore | None = None
     job_store: JobStore | None = None  # of the problem that is being solved

@@ -50,7 +50,7 @@ class DualSolver(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
         options.shrinking = bool(self.shrinking)
         options.pegasos_first = self._pegasos_first
         options.second_order = self._second_order and run.room.second_order
-        options.polish = bool(self.polish)
+        options.polish = bool(self.polish) * min(1.0, 2.0 / run.problems)
         options.replicas = min(self.replicas or 0, 1 << 20)
         # Auto chooses where it starts, SDCA goes on with all of alpha.
         options.new_lam = self._pegasos_first and start.lam == start.lam and start.lam != problem.lam
@@ -130,8 +130,8 @@ class Auto(DualSolver):
         Whether rows that have settled at a bound sit out until the proof.
     polish : bool, default=True
         Whether the last digits are computed as well where they are expected to cost no more than about a millisecond
-        (kernels: or no more than the fit so far). Small problems then have the same model to seven digits, however it
-        was reached.
+        (two for all classes together, each against the rest; kernels: or no more than the fit so far). Small problems
+        then have the same model to seven digits, however it was reached.
     sampling : {"blocks", "runs"}, default="blocks"
         The order of the rows in an epoch of coordinate ascent, as in `Pegasos`.
     replicas : int or None, default=None
