@@ -15,30 +15,21 @@ import signal
 import sys
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import pytest
+from mutant_results import Mutant, Tell
 
 UNHURT = -1  # the number of no mutant
-
-
-class Mutant(Protocol):
-    """What is known of a mutant here."""
-
-    @property
-    def number(self) -> int: ...
-    @property
-    def file(self) -> str: ...
 
 
 class Runs:
     """A plugin of pytest that takes over once the tests are collected."""
 
-    def __init__(self, mutants: Sequence[Mutant], folder: Path, most: float, jobs: int) -> None:
-        self.mutants, self.folder, self.most, self.jobs = mutants, folder, most, jobs
-        self.survivors: list[Mutant] = []
+    def __init__(self, mutants: Sequence[Mutant], folder: Path, most: float, jobs: int, tell: Tell) -> None:
+        self.mutants, self.folder, self.most, self.jobs, self.tell = mutants, folder, most, jobs, tell
         self._kills: dict[str, Counter[str]] = defaultdict(Counter)  # by file of the core; "": by all
         self._seconds: dict[str, float] = {}
 
@@ -117,12 +108,12 @@ class Runs:
     def _end_one(self, running: dict[int, Mutant]) -> None:
         child = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOWAIT).si_pid
         told, mutant = self._told(child), running.pop(child)
+        self.tell(mutant, told["failed"])
         if told["failed"]:
             self._kills[mutant.file][told["failed"]] += 1
             self._kills[""][told["failed"]] += 1
             print(f"killed    {mutant}  by {told['failed'].removeprefix('tests/')}", flush=True)
         else:
-            self.survivors.append(mutant)
             print(f"SURVIVED  {mutant}", flush=True)
 
 
@@ -156,19 +147,14 @@ def choose(number: int) -> None:
     os.environ["PEGASOS_MUTANT"] = str(number)
 
 
-def paths(tests: Sequence[str]) -> Iterator[str]:
-    """Files of tests, by their names below tests/."""
-    for name in tests:
-        yield str(Path(__file__).parent / name)
-
-
-def surviving(mutants: Sequence[Any], tests: Sequence[str], package: Path, most: float, jobs: int) -> list[Any]:
-    """Those that none of the tests kills."""
+def run(mutants: Sequence[Any], tests: Sequence[Path], package: Path, most: float, jobs: int, tell: Tell) -> None:
+    """Tell of each mutant which of the tests kills it."""
     os.environ["PYTHONPATH"] = str(package)
     if str(package) not in sys.path:
         sys.path.insert(0, str(package))
-    runs = Runs(mutants, package, most, jobs)
-    code = pytest.main(["-q", "-s", "-p", "no:cacheprovider", "-p", "no:faulthandler", *paths(tests)], plugins=[runs])
+    runs = Runs(mutants, package, most, jobs, tell)
+    code = pytest.main(
+        ["-q", "-s", "-p", "no:cacheprovider", "-p", "no:faulthandler", *map(str, tests)], plugins=[runs]
+    )
     if code not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
         sys.exit("the tests do not run without a mutant")
-    return runs.survivors
