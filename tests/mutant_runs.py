@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from mutant_results import Mutant, Tell
+from mutant_results import Mutant, Tell, fingerprint
 
 UNHURT = -1  # the number of no mutant
 
@@ -36,10 +36,7 @@ class Runs:
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         """Run all tests without a mutant, then until one fails with each."""
-        told = self._told(self._begin(session, UNHURT, session.items))
-        if told["failed"]:
-            raise pytest.UsageError(f"fails without a mutant: {told['failed']} ({told.get('why', 'it ended')})")
-        self._seconds = told["seconds"]
+        self._seconds = self._unhurt(session)
         items = sorted(session.items, key=lambda item: self._seconds[item.nodeid])
         total = itertools.accumulate(self._seconds[item.nodeid] for item in items)
         items = rounds([item for item, so_far in zip(items, total, strict=True) if so_far <= self.most])
@@ -52,6 +49,17 @@ class Runs:
         while running:
             self._end_one(running)
         return True
+
+    def _unhurt(self, session: pytest.Session) -> dict[str, float]:
+        """Seconds of each test without a mutant; known, where the same tests have met the same module before."""
+        tests = {Path(item.path) for item in session.items}
+        known = self.folder / f"{fingerprint([*sorted(tests), *self.folder.glob('pegasos/_core*')])}.seconds"
+        if not known.exists():
+            told = self._told(self._begin(session, UNHURT, session.items))
+            if told["failed"]:
+                raise pytest.UsageError(f"fails without a mutant: {told['failed']} ({told.get('why', 'it ended')})")
+            known.write_text(json.dumps(told["seconds"]))
+        return dict(json.loads(known.read_text()))
 
     def _ordered(self, items: list[pytest.Item], mutant: Mutant) -> list[pytest.Item]:
         of_file, of_all = self._kills[mutant.file], self._kills[""]

@@ -33,7 +33,7 @@ FILES = (
     *(f"loss/{name}.hpp" for name in ("epsilon_insensitive", "squared_epsilon_insensitive")),
     *(f"pegasos/{name}.hpp" for name in ("steps", "average")),
     *("data/sampler.hpp", "data/random.hpp", "linalg/scaled_vector.hpp"),
-    *(f"proof/{name}.hpp" for name in ("certificate", "best_bias", "class_balance", "rounding")),
+    *(f"proof/{name}.hpp" for name in ("certificate", "free_bias", "best_bias", "class_balance", "rounding")),
 )
 SWAPS = {"+": "-", "-": "+", "*": "/", "/": "*", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 OPERATOR = re.compile(r"(?<=[\w)\].]) (\+|-|\*|/|<|<=|>|>=) (?=[\w(.!])|\bstd::(max|min)(?=\()")
@@ -235,7 +235,8 @@ def main() -> None:
     if not asked.again:
         build()
         mutant_core.build(WORK)
-    for tests in [ROOT / "tests" / name for name in FIRST], mutant_core.TESTS, [ROOT / "tests" / name for name in THEN]:
+    stages = (FIRST,) if asked.first_tests_only else (FIRST, THEN)
+    for tests in mutant_core.TESTS, *([ROOT / "tests" / name for name in names] for names in stages):
         name = fingerprint(tests)
         left = [mutant for mutant in mutants if not (results.is_killed(mutant) or results.has_survived(mutant, name))]
         tell = partial(results.write, tests=name)
@@ -243,8 +244,6 @@ def main() -> None:
             mutant_core.run(left, WORK / "core" / "tests", tell)
         elif left:
             run(left, tests, WORK / "package", asked.most, asked.jobs, tell)
-        if asked.first_tests_only:
-            break
     sys.exit(record(mutants, results, same) < 0.95)
 
 
