@@ -93,21 +93,33 @@ class Mutant:
         return f"{self.number:4d}  {self.file}:{self.line}  {self.old} -> {self.new}  {self.text}"
 
 
+def head_of_loop(code: str) -> tuple[str, str]:
+    """`for (...)` as it is, since a loop that does not end says nothing of a formula, and what is left of the line."""
+    depth, begin = 0, re.match(r"\s*for \(", code)
+    for at in range(begin.end() if begin else 0, len(code) if begin else 0):
+        depth += {"(": 1, ")": -1}.get(code[at], 0)
+        if depth < 0:
+            return code[: at + 1], code[at + 1 :]
+    return ("", code) if not begin else (code, "")
+
+
 def mutate(file: str, first: int, skip: set[tuple[str, int]]) -> tuple[str, list[Mutant]]:
     """The file with a switch at every place, and what they do."""
     mutants: list[Mutant] = []
     lines = (ROOT / "cpp" / "pegasos" / file).read_text().split("\n")
     for at, line in enumerate(lines):
         code = line.split("//")[0]
-        plain = re.match(r"\s*(#|template|static_assert|using|static constexpr|inline constexpr|for \()", code)
+        plain = re.match(r"\s*(#|template|static_assert|using|static constexpr|inline constexpr)", code)
         if plain or not code.strip() or (file, at + 1) in skip:
             continue
+        head, code = head_of_loop(code)
 
-        def switch(found: re.Match[str], at: int = at, line: str = line) -> str:
+        def switch(found: re.Match[str], at: int = at, line: str = line, code: str = code) -> str:
             number, old = first + len(mutants), found[1] or found[2]
-            of_label = re.search(r"\by$", line[: found.start()]) or re.match(r"y\b", line[found.end() :])
-            if old in ("*", "/") and of_label:
-                return found[0]  # a label is 1 or -1: times and over are the same
+            before, after = code[: found.start()], code[found.end() :]
+            of_label = re.search(r"\by$", before) or re.match(r"y\b", after)
+            if (old in ("*", "/") and of_label) or before.count('"') % 2:
+                return found[0]  # a label is 1 or -1: times and over are the same; and words are no formulas
             new = SWAPS.get(old, "min" if old == "max" else "max")
             text = line.strip()
             which = 1 + sum((before.text, before.old) == (text, old) for before in mutants)
@@ -116,7 +128,7 @@ def mutate(file: str, first: int, skip: set[tuple[str, int]]) -> tuple[str, list
                 return f"mutant_{old}<{number}>"
             return f" {old} mutant<{number}>() {old} "
 
-        lines[at] = OPERATOR.sub(switch, code) + line[len(code) :]
+        lines[at] = head + OPERATOR.sub(switch, code) + line[len(head + code) :]
     return "\n".join(lines), mutants
 
 
