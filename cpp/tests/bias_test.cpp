@@ -129,12 +129,20 @@ TEST(a_zero_is_found_to_the_last_digits_whatever_the_shape) {
     }
 }
 
+TEST(a_smooth_zero_is_found_soon) {
+  for (const double truth : {0.3, -7.5, 40.0}) {
+    const Search found(0, [&](double b) { return std::expm1(0.4 * (b - truth)) + 0.1 * (b - truth); });
+    CHECK(std::abs(found.zero - truth) < 1e-14 * (1 + std::abs(truth)));
+    CHECK(found.calls <= 45);  // halving alone takes more than 50
+  }
+}
+
 TEST(the_best_bias_of_smooth_losses_has_no_slope) {
   const double inf = std::numeric_limits<double>::infinity();
   for (uint64_t turn = 0; turn < 30; ++turn) {
     auto rows = drawn(Stream(turn), 12, 0.5);
     rows[0] = {3, 1, 1}, rows[1] = {-2, -1, 2};
-    for (const double far : {0.0, 1e3})
+    for (const double far : {0.0, 1e3, -1e3})
       for (const double guess : {0.0, 1e300, -1e300, inf, std::nan("")}) {
         auto moved = rows;
         for (Scored& row : moved) row.score += far;

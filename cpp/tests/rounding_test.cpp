@@ -167,6 +167,8 @@ TEST(a_balance_that_is_off_costs_the_largest_bias) {
   CHECK(same(rounding_of(sums, c).below, 3 * (R + 7)));
   c.balance = 0, sums.mass = 4;
   CHECK(same(rounding_of(sums, c).below, off_by(2 * 1 + 4) * 4 / 2 * (R + 7)));
+  c.rows = 5;
+  CHECK(same(rounding_of(sums, c).below, off_by(2 * 5 + 4) * 4 / 2 * (R + 7)));
   c.balance = 6, sums.mass = 0, c.width = 3, c.largest_cost = 11;
   CHECK(same(rounding_of(sums, c).below, 3 * 2 * (2 * R + 11)));
   c.costly = true;
@@ -174,33 +176,6 @@ TEST(a_balance_that_is_off_costs_the_largest_bias) {
   CHECK(same(rounding_of(sums, c).below, logs + 3 * 2 * (2 * R + 11 + odds)));
   c.width = 1;
   CHECK(same(rounding_of(sums, c).below, 40 * unit + 3 * (R + 7 + std::log(2 * 2 / 0.5))));
-}
-
-// The error of a score is (n + 4) unit ||w|| ||x||; everything else of a row is what it says.
-TEST(a_certificate_hands_over_its_own_numbers) {
-  const std::vector<double> x{3, 4, 0, 0.5}, w{1, 2, 0}, a{0.5, -0.25}, s{2, 3};
-  const std::vector<int32_t> codes{1, 0};
-  for (const bool weighted : {false, true}) {
-    Problem<DenseRows<double>> p{{x.data(), 2, 2, 0}, {{}, codes, 1}, 0.25};
-    if (weighted) p.s = s;
-    p.total = weighted ? 5 : 2;
-    RoundingSums sums;
-    sums.row(weighted ? 2 : 1, 6 * unit * std::sqrt(5.0) * 5, 5, 0.5, -0.5, 1);
-    sums.row(weighted ? 3 : 1, 6 * unit * std::sqrt(5.0) * 0.5, 0.5, 0.25, -0.25, 1);
-    const double losses = weighted ? 3 * 2 : 2;  // scores 11 and 1: margins kept by 10, and missed by 2
-    const double pulls[] = {weighted ? 3.0 : 1.5, weighted ? 4 - 0.375 : 2 - 0.125};
-    Certified c = nothing();
-    c.rows = 2, c.weights = 3, c.total = p.total, c.lam = 0.25, c.square = 0.25 * 5 / 2, c.losses = losses;
-    c.dual_square = (pulls[0] * pulls[0] + pulls[1] * pulls[1]) / (2 * 0.25 * p.total * p.total);
-    Team team(1);
-    Watch watch(0, 1e300, {});
-    const auto dual = [&](int64_t i, double* out) { *out = a[size_t(i)]; };
-    const auto found = certify(p, Hinge{}, std::span<const double>(w), dual, team, watch);
-    CHECK(same(found->objective, c.square + losses / p.total));
-    CHECK(same(found->dual, (weighted ? 2 * 0.5 + 3 * 0.25 : 0.75) / p.total - c.dual_square));
-    CHECK(same(found->rounding.above, rounding_of(sums, c).above));
-    CHECK(same(found->rounding.below, rounding_of(sums, c).below));
-  }
 }
 
 TEST(sums_from_outside_are_those_of_one_costly_score) {

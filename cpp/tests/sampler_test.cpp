@@ -100,6 +100,28 @@ TEST(blocks_and_runs_are_shuffled_by_their_streams) {
     }
 }
 
+// Pick number n is a function of n alone, whatever was asked before.
+TEST(a_sampler_goes_back_as_well_as_on) {
+  for (const auto kind : {Sampling::subsets, Sampling::permutation, Sampling::blocks}) {
+    Sampler sampler(kind, 5, {5}, 3);
+    std::vector<Sampler::Pick> picks(1);
+    for (const uint64_t n : {0, 27, 3, 25, 1, 26, 14, 2, 0}) {
+      sampler.fill(n, picks);
+      CHECK(picks[0].row == picks_of(kind, 5, n, 1, 3)[0].row);
+    }
+  }
+}
+
+TEST(weighted_rows_are_drawn_from_their_table) {
+  const std::vector<double> s{2, 0, 1, 5};
+  const std::vector<uint32_t> listed{0, 2, 3};
+  std::vector<Sampler::Pick> picks(200);
+  Sampler(Sampling::iid, 5, {3, listed, s}).fill(7, picks);
+  const std::vector<double> weights{2, 1, 5};
+  for (uint64_t n = 0; n < 200; ++n)
+    CHECK(picks[n].row == listed[size_t(AliasTable(weights).pick(Stream(5), 7 + n))] && picks[n].fetch == picks[n].row);
+}
+
 TEST(subsets_have_no_row_twice_and_every_row_as_often) {
   const int64_t m = 7, k = 3, batches = 7000;
   std::vector<double> seen(static_cast<size_t>(m)), first(seen);

@@ -54,15 +54,15 @@ TEST(an_addition_updates_the_norm_from_the_score_it_is_told) {
 
 TEST(what_cancels_is_computed_anew) {
   const std::vector<double> x{0.1, 0.7, -0.3}, z{0.01, 0.002, 0.0};
-  for (const double large : {3e2, 1e5, 1e8}) {
-    std::vector<double> v(4);
-    ScaledVector w(v);
-    w.add(row_of(z), 0.3, 0);
-    w.add(row_of(x), large, w.dot(row_of(x)));
-    w.add(row_of(x), 1 - large, w.dot(row_of(x)));
-    w.add(row_of(x), -0.99, w.dot(row_of(x)));
-    CHECK(same(w.norm2(), square_of(w), 1e-11));
-  }
+  for (const double large : {3e2, 1e5, 1e8})
+    for (const double left : {1.0, 0.01}) {
+      std::vector<double> v(4);
+      ScaledVector w(v);
+      w.add(row_of(z), 0.3, 0);
+      w.add(row_of(x), large, w.dot(row_of(x)));
+      w.add(row_of(x), left - large, w.dot(row_of(x)));
+      CHECK(same(w.norm2(), square_of(w), 1e-11));
+    }
 }
 
 TEST(the_projection_ends_on_the_ball) {

@@ -86,14 +86,14 @@ inline double weighted_median(std::span<Kink> kinks, double need, int64_t& looks
 
 // The zero of a rising function, by bracketing: it doubles outwards, then halves or interpolates.
 template <class F>
-double rising_zero(double guess, const F& f) {
-  double width = 1, low = guess, high = guess, at_low = f(guess), at_high = at_low;
-  if (at_low == 0) return guess;
+double rising_zero(double start, const F& f) {
+  double width = 1, low = start, high = start, at_low = f(start), at_high = at_low;
+  if (at_low == 0) return start;
   while (at_low > 0 && width < 1e300) high = low, at_high = at_low, low -= width, width *= 2, at_low = f(low);
   while (at_high < 0 && width < 1e300) low = high, at_low = at_high, high += width, width *= 2, at_high = f(high);
   for (int i = 0; i < 200 && high - low > 1e-15 * (1 + std::abs(low)); ++i) {
-    double middle = i % 2 == 0 ? low - (high - low) * at_low / (at_high - at_low) : low + (high - low) / 2;
-    if (!(middle > low && middle < high)) middle = low + (high - low) / 2;
+    const double guess = low - (high - low) * at_low / (at_high - at_low);
+    const double middle = i % 2 == 0 && guess > low && guess < high ? guess : low + (high - low) / 2;
     const double here = f(middle);
     if (here == 0) return middle;
     (here < 0 ? low : high) = middle;
