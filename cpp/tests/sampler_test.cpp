@@ -46,7 +46,7 @@ TEST(streams_are_those_of_split_mix) {
     const uint64_t number = seeded.next();
     CHECK(Stream(0).at(n) == number);
     CHECK(Stream(0).uniform(n) == std::ldexp(double(number >> 11), -53));
-    for (const uint64_t bound : {1, 7, 1000})
+    for (const uint64_t bound : {1u, 7u, 1000u})
       CHECK(Stream(0).below(n, bound) == uint64_t(std::floor(std::ldexp(double(number >> 11), -53) * double(bound))));
     CHECK(Stream(41).at(n) == other.next());
     CHECK(Stream(0).split(n).at(0) == Stream(number).at(0));
@@ -105,7 +105,7 @@ TEST(a_sampler_goes_back_as_well_as_on) {
   for (const auto kind : {Sampling::subsets, Sampling::permutation, Sampling::blocks}) {
     Sampler sampler(kind, 5, {5}, 3);
     std::vector<Sampler::Pick> picks(1);
-    for (const uint64_t n : {0, 27, 3, 25, 1, 26, 14, 2, 0}) {
+    for (const uint64_t n : {0u, 27u, 3u, 25u, 1u, 26u, 14u, 2u, 0u}) {
       sampler.fill(n, picks);
       CHECK(picks[0].row == picks_of(kind, 5, n, 1, 3)[0].row);
     }
