@@ -121,3 +121,35 @@ TEST(the_log_loss_ascends_in_few_rounds) {
   CHECK(mean(-3, 1.6, anywhere) < 3.2 && mean(1.8, 12, anywhere) < 8);
   CHECK(mean(-3, 1.6, bound) < 3 && mean(1.8, 4, bound) < 8 && mean(4, 12, bound) < 20);
 }
+
+// The top of the multinomial loss's dual: log p_r + q (p_r - old_r) - s_r is the same number for every class. What it
+// differs by is turned into what that means for p_r.
+TEST(the_multinomial_loss_ascends_to_its_top) {
+  Draws draws;
+  for (const int64_t K : {2, 3, 6})
+    for (int trial = 0; trial < 4000; ++trial) {
+      const double q = std::pow(10, draws.between(-8, 10));
+      const auto y = int64_t(draws.uniform() * double(K));
+      const bool near = draws.uniform() < 0.5;
+      std::vector<double> old(static_cast<size_t>(K)), s(old), p(old), now(old);
+      double sum = 0, total = 0, largest = 0, level = 0;
+      for (double& each : p) sum += each = 1e-9 + draws.chance();
+      for (size_t r = 0; r < size_t(K); ++r) {
+        p[r] /= sum, old[r] = double(int64_t(r) == y) - p[r];
+        s[r] = near ? std::log(p[r]) + draws.between(0, 0.2) : draws.between(-10, 10);
+      }
+      Multinomial{K}.ascend(old.data(), s.data(), y, q, now.data());
+      const auto share = [&](size_t r) { return double(int64_t(r) == y) - now[r]; };
+      const auto height = [&](size_t r) {
+        return double(std::log(static_cast<long double>(share(r))) + static_cast<long double>(q) * (share(r) - p[r]) -
+                      s[r]);
+      };
+      for (size_t r = 0; r < size_t(K); ++r) {
+        total += share(r);
+        if (share(r) > largest) largest = share(r), level = height(r);
+      }
+      CHECK(std::abs(total - 1) < 1e-14);
+      for (size_t r = 0; r < size_t(K); ++r)
+        if (share(r) > 1e-9) CHECK(std::abs(height(r) - level) * share(r) / (1 + q * share(r)) < 2e-7);
+    }
+}
