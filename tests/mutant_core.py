@@ -10,7 +10,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from mutant_results import Mutant, Tell
+from mutant_results import Mutant, Results, fingerprint
 
 ROOT = Path(__file__).parents[1]
 TESTS = [
@@ -51,8 +51,8 @@ def killer(program: Path, number: int, limit: int) -> str:
     return f"core: {failed or 'it ended'}" if child.wait() else ""
 
 
-def run(mutants: Sequence[Mutant], program: Path, tell: Tell) -> None:
-    """Tell of each mutant which of the core's tests kills it."""
+def run(mutants: Sequence[Mutant], program: Path, results: Results) -> None:
+    """Write down for each mutant which of the core's tests kills it."""
     began = time.monotonic()
     if failed := killer(program, -1, 600):
         raise SystemExit(f"fails without a mutant: {failed}")
@@ -60,4 +60,4 @@ def run(mutants: Sequence[Mutant], program: Path, tell: Tell) -> None:
     for mutant in mutants:
         by = killer(program, mutant.number, limit)
         print(f"{'killed  ' if by else 'SURVIVED'}  {mutant}  {by and 'by ' + by}", flush=True)
-        tell(mutant, by)
+        results.write(mutant, by, fingerprint(TESTS))

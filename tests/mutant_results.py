@@ -10,11 +10,11 @@ import hashlib
 import json
 import math
 import random
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 HERE = Path(__file__).parent
 EQUIVALENT = HERE / "mutants_equivalent.txt"
@@ -33,7 +33,6 @@ class Mutant(Protocol):
 
 
 M = TypeVar("M", bound=Mutant)
-Tell = Callable[[Any, str], None]  # a mutant, and the test that killed it, nothing if none did
 
 
 def room(mutant: Mutant) -> str:
@@ -99,6 +98,14 @@ class Results:
             self._survived.add((key, tests))
         with self.path.open("a") as file:
             file.write(json.dumps([key, by, tests]) + "\n")
+
+    def deadliest(self) -> dict[str, Counter[str]]:
+        """How many mutants each test has killed, by file of the core; "": of all."""
+        found: dict[str, Counter[str]] = defaultdict(Counter)
+        for key, by in self.killed.items():
+            for file in ("", key.split()[1]):
+                found[file][by] += 1
+        return found
 
     def is_killed(self, mutant: Mutant) -> bool:
         """By any test, in this run or before."""

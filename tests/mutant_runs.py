@@ -14,13 +14,13 @@ import os
 import signal
 import sys
 import time
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
-from mutant_results import Mutant, Tell, fingerprint
+from mutant_results import Mutant, Results, fingerprint
 
 UNHURT = -1  # the number of no mutant
 
@@ -28,9 +28,10 @@ UNHURT = -1  # the number of no mutant
 class Runs:
     """A plugin of pytest that takes over once the tests are collected."""
 
-    def __init__(self, mutants: Sequence[Mutant], folder: Path, most: float, jobs: int, tell: Tell) -> None:
-        self.mutants, self.folder, self.most, self.jobs, self.tell = mutants, folder, most, jobs, tell
-        self._kills: dict[str, Counter[str]] = defaultdict(Counter)  # by file of the core; "": by all
+    def __init__(self, mutants: Sequence[Mutant], folder: Path, most: float, jobs: int, results: Results) -> None:
+        self.mutants, self.folder, self.most, self.jobs, self.results = mutants, folder, most, jobs, results
+        self.tests = ""  # a name for them
+        self._kills = results.deadliest()
         self._seconds: dict[str, float] = {}
 
     @pytest.hookimpl(tryfirst=True)
@@ -116,7 +117,7 @@ class Runs:
     def _end_one(self, running: dict[int, Mutant]) -> None:
         child = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOWAIT).si_pid
         told, mutant = self._told(child), running.pop(child)
-        self.tell(mutant, told["failed"])
+        self.results.write(mutant, told["failed"], self.tests)
         if told["failed"]:
             self._kills[mutant.file][told["failed"]] += 1
             self._kills[""][told["failed"]] += 1
@@ -155,12 +156,13 @@ def choose(number: int) -> None:
     os.environ["PEGASOS_MUTANT"] = str(number)
 
 
-def run(mutants: Sequence[Any], tests: Sequence[Path], package: Path, most: float, jobs: int, tell: Tell) -> None:
-    """Tell of each mutant which of the tests kills it."""
+def run(mutants: Sequence[Any], tests: Sequence[Path], package: Path, most: float, jobs: int, results: Results) -> None:
+    """Write down for each mutant which of the tests kills it."""
     os.environ["PYTHONPATH"] = str(package)
     if str(package) not in sys.path:
         sys.path.insert(0, str(package))
-    runs = Runs(mutants, package, most, jobs, tell)
+    runs = Runs(mutants, package, most, jobs, results)
+    runs.tests = fingerprint(tests)
     code = pytest.main(
         ["-q", "-s", "-p", "no:cacheprovider", "-p", "no:faulthandler", *map(str, tests)], plugins=[runs]
     )

@@ -19,7 +19,6 @@ import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 import mutant_core
@@ -251,11 +250,10 @@ def main() -> None:
     for tests in mutant_core.TESTS, *([ROOT / "tests" / name for name in names] for names in stages):
         name = fingerprint(tests)
         left = [mutant for mutant in mutants if not (results.is_killed(mutant) or results.has_survived(mutant, name))]
-        tell = partial(results.write, tests=name)
         if left and tests is mutant_core.TESTS:
-            mutant_core.run(left, WORK / "core" / "tests", tell)
+            mutant_core.run(left, WORK / "core" / "tests", results)
         elif left:
-            run(left, tests, WORK / "package", asked.most, asked.jobs, tell)
+            run(left, tests, WORK / "package", asked.most, asked.jobs, results)
     sys.exit(record(mutants, results, same) < 0.95)
 
 

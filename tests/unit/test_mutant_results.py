@@ -43,6 +43,7 @@ def test_a_result_holds_until_its_file_or_the_tests_change(tmp_path: Path) -> No
     for known in (results, Results(tmp_path / "results.jsonl", core)):
         assert known.is_killed(first)
         assert not known.is_killed(second)
+        assert known.deadliest() == {"": Counter(test_it=1), "loss/a.hpp": Counter(test_it=1)}
         assert known.has_survived(second, "tests")
         assert not known.has_survived(second, "other tests")
     (core / "loss" / "a.hpp").write_text("a - b")
