@@ -153,3 +153,9 @@ TEST(the_multinomial_loss_ascends_to_its_top) {
         if (share(r) > 1e-9) CHECK(std::abs(height(r) - level) * share(r) / (1 + q * share(r)) < 2e-7);
     }
 }
+
+// Minus zero is another bit pattern, and models are compared by their bytes.
+TEST(the_hinge_never_ascends_to_minus_zero) {
+  for (const double y : {-1.0, 1.0})
+    for (const double old : {0.0, -0.0, y}) CHECK(!std::signbit(Hinge{}.ascend(old, 5 * y, y, 1)));
+}
