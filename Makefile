@@ -62,7 +62,7 @@ kills: $(VENV)/.installed $(VENV)/.test
 dask-faults: $(VENV)/.installed $(VENV)/.test
 	$(PY) tests/cluster/kills.py $(if $(filter command line,$(origin N)),$(N),100)
 
-# Wrong formulas, one at a time: does a test notice? MUTANTS="--every 10 --first-tests-only" tries a tenth of them.
+# Wrong formulas, one at a time: does a test notice? MUTANTS="--sample 100" tries so many, drawn at random.
 mutants: $(VENV)/.installed $(VENV)/.test
 	$(PY) tests/mutants.py $(MUTANTS)
 

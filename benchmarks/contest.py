@@ -195,6 +195,23 @@ def save(name: str, facts: Mapping[str, Any], findings: Iterable[Finding]) -> Pa
     return path
 
 
+def hold(name: str, findings: Iterable[Finding]) -> None:
+    """Print and save what comes, line by line: what was measured survives an interrupt."""
+    facts = machine_facts()
+    print_facts(facts)
+    print_header()
+    found: list[Finding] = []
+    for finding in findings:
+        print_finding(finding)
+        found.append(finding)
+        save(name, facts, found)
+    asked = [f for f in found if f.target is not None]
+    facts["load_after"] = machine_facts()["load"]
+    path = save(name, facts, found)
+    met = sum(f.ok for f in asked)
+    print(f"\n{met} of {len(asked)} targets met; all measurements: {'/'.join(path.parts[-3:])}")
+
+
 def _read(path: str) -> str:
     try:
         return Path(path).read_text(encoding="utf-8")

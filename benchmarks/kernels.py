@@ -164,25 +164,21 @@ def paper(setup: Setup) -> Iterator[Finding]:
 CONTESTS = {"training": training, "prediction": prediction, "paper": paper}
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--data", nargs="+", choices=SETUPS, default=list(SETUPS))
-    parser.add_argument("--contest", nargs="+", choices=CONTESTS, default=list(CONTESTS))
-    asked = parser.parse_args()
-    facts = contest.machine_facts()
-    contest.print_facts(facts)
-    contest.print_header()
-    findings = []
+def findings(asked: argparse.Namespace) -> Iterator[Finding]:
     for name in asked.data:
         if reason := datasets.missing(name):
             contest.print_skipped(name, reason)
             continue
         setup = SETUPS[name]()
         for which in asked.contest:
-            for finding in CONTESTS[which](setup):
-                contest.print_finding(finding)
-                findings.append(finding)
-    print(contest.save("kernels", facts, findings))
+            yield from CONTESTS[which](setup)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", nargs="+", choices=SETUPS, default=list(SETUPS))
+    parser.add_argument("--contest", nargs="+", choices=CONTESTS, default=list(CONTESTS))
+    contest.hold("kernels", findings(parser.parse_args()))
 
 
 if __name__ == "__main__":

@@ -135,6 +135,12 @@ def measure(path: str) -> None:
     print(json.dumps({"peak": highest, "setting": setting, "gap": float(model.gap_)}))
 
 
+def findings(path: Path, rounds: int) -> Iterator[Finding]:
+    yield from speed(path, rounds)
+    yield from uncached(path, min(3, rounds))
+    yield memory(path)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, default=200_000)
@@ -146,19 +152,10 @@ def main() -> None:
     if args.measure:
         measure(args.measure)
         return
-    facts = contest.machine_facts()
-    contest.print_facts(facts)
-    contest.print_header()
-    found = []
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "rows.pegasos"
         convert_data(datasets.make_text(3000 if args.quick else args.rows, random_state=0), path)
-        for finding in (*speed(path, args.rounds), *uncached(path, min(3, args.rounds)), memory(path)):
-            contest.print_finding(finding)
-            found.append(finding)
-    saved = contest.save(args.save, facts, found)
-    short = sum(not f.ok for f in found)
-    print(f"\n{'all targets met' if not short else f'{short} SHORT'}; all measurements: {'/'.join(saved.parts[-3:])}")
+        contest.hold(args.save, findings(path, args.rounds))
 
 
 if __name__ == "__main__":

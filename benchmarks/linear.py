@@ -137,20 +137,8 @@ def findings(args: argparse.Namespace) -> Iterator[Finding]:
 def main() -> None:
     args = arguments()
     warnings.simplefilter("ignore", ConvergenceWarning)
-    facts = contest.machine_facts()
-    contest.print_facts(facts)
-    contest.print_header()
-    found = []
     with threadpool_limits(1):
-        for finding in findings(args):
-            contest.print_finding(finding)
-            found.append(finding)
-            contest.save(args.save, facts, found)  # after every line: what was measured survives an interrupt
-    asked = [f for f in found if f.target is not None]
-    short = sum(not f.ok for f in asked)
-    facts["load_after"] = contest.machine_facts()["load"]
-    path = contest.save(args.save, facts, found)
-    print(f"\n{len(asked) - short} of {len(asked)} targets met; all measurements: {'/'.join(path.parts[-3:])}")
+        contest.hold(args.save, findings(args))
 
 
 if __name__ == "__main__":

@@ -77,6 +77,13 @@ def measure(path: str) -> None:
     print(json.dumps({"peak": grown, "arrays": arrays}))
 
 
+def findings(path: Path, rows: int, rounds: int) -> Iterator[Finding]:
+    for digits in FORMATS:
+        write(path, rows, digits)
+        yield from speed(path, digits, rounds)
+        yield memory(path, digits)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=5)
@@ -87,20 +94,8 @@ def main() -> None:
     if args.measure:
         measure(args.measure)
         return
-    facts = contest.machine_facts()
-    contest.print_facts(facts)
-    contest.print_header()
-    found = []
     with tempfile.TemporaryDirectory() as folder:
-        for digits in FORMATS:
-            path = Path(folder) / "text.svm"
-            write(path, 500 if args.quick else 40_000, digits)
-            for finding in (*speed(path, digits, args.rounds), memory(path, digits)):
-                contest.print_finding(finding)
-                found.append(finding)
-    path = contest.save(args.save, facts, found)
-    short = sum(not f.ok for f in found)
-    print(f"\n{'all targets met' if not short else f'{short} SHORT'}; all measurements: {'/'.join(path.parts[-3:])}")
+        contest.hold(args.save, findings(Path(folder) / "text.svm", 500 if args.quick else 40_000, args.rounds))
 
 
 if __name__ == "__main__":

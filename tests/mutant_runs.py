@@ -14,41 +14,30 @@ import os
 import signal
 import sys
 import time
-from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import pytest
+from mutant_results import Mutant, Results, fingerprint
 
 UNHURT = -1  # the number of no mutant
-
-
-class Mutant(Protocol):
-    """What is known of a mutant here."""
-
-    @property
-    def number(self) -> int: ...
-    @property
-    def file(self) -> str: ...
 
 
 class Runs:
     """A plugin of pytest that takes over once the tests are collected."""
 
-    def __init__(self, mutants: Sequence[Mutant], folder: Path, most: float, jobs: int) -> None:
-        self.mutants, self.folder, self.most, self.jobs = mutants, folder, most, jobs
-        self.survivors: list[Mutant] = []
-        self._kills: dict[str, Counter[str]] = defaultdict(Counter)  # by file of the core; "": by all
+    def __init__(self, mutants: Sequence[Mutant], folder: Path, most: float, jobs: int, results: Results) -> None:
+        self.mutants, self.folder, self.most, self.jobs, self.results = mutants, folder, most, jobs, results
+        self.tests = ""  # a name for them
+        self._kills = results.deadliest()
         self._seconds: dict[str, float] = {}
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         """Run all tests without a mutant, then until one fails with each."""
-        told = self._told(self._begin(session, UNHURT, session.items))
-        if told["failed"]:
-            raise pytest.UsageError(f"fails without a mutant: {told['failed']} ({told.get('why', 'it ended')})")
-        self._seconds = told["seconds"]
+        self._seconds = self._unhurt(session)
         items = sorted(session.items, key=lambda item: self._seconds[item.nodeid])
         total = itertools.accumulate(self._seconds[item.nodeid] for item in items)
         items = rounds([item for item, so_far in zip(items, total, strict=True) if so_far <= self.most])
@@ -61,6 +50,17 @@ class Runs:
         while running:
             self._end_one(running)
         return True
+
+    def _unhurt(self, session: pytest.Session) -> dict[str, float]:
+        """Seconds of each test without a mutant; known, where the same tests have met the same module before."""
+        tests = {Path(item.path) for item in session.items}
+        known = self.folder / f"{fingerprint([*sorted(tests), *self.folder.glob('pegasos/_core*')])}.seconds"
+        if not known.exists():
+            told = self._told(self._begin(session, UNHURT, session.items))
+            if told["failed"]:
+                raise pytest.UsageError(f"fails without a mutant: {told['failed']} ({told.get('why', 'it ended')})")
+            known.write_text(json.dumps(told["seconds"]))
+        return dict(json.loads(known.read_text()))
 
     def _ordered(self, items: list[pytest.Item], mutant: Mutant) -> list[pytest.Item]:
         of_file, of_all = self._kills[mutant.file], self._kills[""]
@@ -117,12 +117,12 @@ class Runs:
     def _end_one(self, running: dict[int, Mutant]) -> None:
         child = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOWAIT).si_pid
         told, mutant = self._told(child), running.pop(child)
+        self.results.write(mutant, told["failed"], self.tests)
         if told["failed"]:
             self._kills[mutant.file][told["failed"]] += 1
             self._kills[""][told["failed"]] += 1
             print(f"killed    {mutant}  by {told['failed'].removeprefix('tests/')}", flush=True)
         else:
-            self.survivors.append(mutant)
             print(f"SURVIVED  {mutant}", flush=True)
 
 
@@ -156,19 +156,15 @@ def choose(number: int) -> None:
     os.environ["PEGASOS_MUTANT"] = str(number)
 
 
-def paths(tests: Sequence[str]) -> Iterator[str]:
-    """Files of tests, by their names below tests/."""
-    for name in tests:
-        yield str(Path(__file__).parent / name)
-
-
-def surviving(mutants: Sequence[Any], tests: Sequence[str], package: Path, most: float, jobs: int) -> list[Any]:
-    """Those that none of the tests kills."""
+def run(mutants: Sequence[Any], tests: Sequence[Path], package: Path, most: float, jobs: int, results: Results) -> None:
+    """Write down for each mutant which of the tests kills it."""
     os.environ["PYTHONPATH"] = str(package)
     if str(package) not in sys.path:
         sys.path.insert(0, str(package))
-    runs = Runs(mutants, package, most, jobs)
-    code = pytest.main(["-q", "-s", "-p", "no:cacheprovider", "-p", "no:faulthandler", *paths(tests)], plugins=[runs])
+    runs = Runs(mutants, package, most, jobs, results)
+    runs.tests = fingerprint(tests)
+    code = pytest.main(
+        ["-q", "-s", "-p", "no:cacheprovider", "-p", "no:faulthandler", *map(str, tests)], plugins=[runs]
+    )
     if code not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
         sys.exit("the tests do not run without a mutant")
-    return runs.survivors

@@ -3,8 +3,11 @@
 Every formula is changed in every way that a slip of the pen would: another sign, a product for a quotient, a comparison
 the wrong way round, the smaller for the larger. All these mutants are compiled into one module, each behind a switch:
 `a + b` becomes `a + mutant<7>() + b`, which is a - b where number 7 is asked for. A mutant is killed by a test that
-fails, by a crash, or by a test that does not end. tests/mutant_runs.py runs them, build/mutants/survivors.txt has what
-came out.
+fails, by a crash, or by a test that does not end.
+
+They run in a random order of which every beginning is a fair sample. build/mutants/results.jsonl has each result as it
+comes, and the next run goes on from there; build/mutants/survivors.txt has what came out in all.
+tests/mutants_equivalent.txt names mutants that compute the same as the core, and why.
 """
 
 from __future__ import annotations
@@ -18,7 +21,9 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from mutant_runs import surviving
+import mutant_core
+from mutant_results import Results, Share, equivalents, fingerprint, mixed, room
+from mutant_runs import run
 
 ROOT = Path(__file__).parents[1]
 WORK = ROOT / "build" / "mutants"
@@ -27,7 +32,7 @@ FILES = (
     *(f"loss/{name}.hpp" for name in ("epsilon_insensitive", "squared_epsilon_insensitive")),
     *(f"pegasos/{name}.hpp" for name in ("steps", "average")),
     *("data/sampler.hpp", "data/random.hpp", "linalg/scaled_vector.hpp"),
-    *(f"proof/{name}.hpp" for name in ("certificate", "best_bias", "class_balance", "rounding")),
+    *(f"proof/{name}.hpp" for name in ("certificate", "free_bias", "best_bias", "class_balance", "rounding")),
 )
 SWAPS = {"+": "-", "-": "+", "*": "/", "/": "*", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
 OPERATOR = re.compile(r"(?<=[\w)\].]) (\+|-|\*|/|<|<=|>|>=) (?=[\w(.!])|\bstd::(max|min)(?=\()")
@@ -76,9 +81,25 @@ class Mutant:
     old: str
     new: str
     text: str
+    which: int
+
+    @property
+    def place(self) -> str:
+        """What it is known by when lines have moved: the operator, the how-many-th of its kind in which line."""
+        return f"{self.file} | {self.old} {self.which} | {self.text}"
 
     def __str__(self) -> str:
         return f"{self.number:4d}  {self.file}:{self.line}  {self.old} -> {self.new}  {self.text}"
+
+
+def head_of_loop(code: str) -> tuple[str, str]:
+    """`for (...)` as it is, since a loop that does not end says nothing of a formula, and what is left of the line."""
+    depth, begin = 0, re.match(r"\s*for \(", code)
+    for at in range(begin.end() if begin else 0, len(code) if begin else 0):
+        depth += {"(": 1, ")": -1}.get(code[at], 0)
+        if depth < 0:
+            return code[: at + 1], code[at + 1 :]
+    return ("", code) if not begin else (code, "")
 
 
 def mutate(file: str, first: int, skip: set[tuple[str, int]]) -> tuple[str, list[Mutant]]:
@@ -87,22 +108,26 @@ def mutate(file: str, first: int, skip: set[tuple[str, int]]) -> tuple[str, list
     lines = (ROOT / "cpp" / "pegasos" / file).read_text().split("\n")
     for at, line in enumerate(lines):
         code = line.split("//")[0]
-        plain = re.match(r"\s*(#|template|static_assert|using|static constexpr|inline constexpr|for \()", code)
+        plain = re.match(r"\s*(#|template|static_assert|using|static constexpr|inline constexpr)", code)
         if plain or not code.strip() or (file, at + 1) in skip:
             continue
+        head, code = head_of_loop(code)
 
-        def switch(found: re.Match[str], at: int = at, line: str = line) -> str:
+        def switch(found: re.Match[str], at: int = at, line: str = line, code: str = code) -> str:
             number, old = first + len(mutants), found[1] or found[2]
-            of_label = re.search(r"\by$", line[: found.start()]) or re.match(r"y\b", line[found.end() :])
-            if old in ("*", "/") and of_label:
-                return found[0]  # a label is 1 or -1: times and over are the same
+            before, after = code[: found.start()], code[found.end() :]
+            of_label = re.search(r"\by$", before) or re.match(r"y\b", after)
+            if (old in ("*", "/") and of_label) or before.count('"') % 2:
+                return found[0]  # a label is 1 or -1: times and over are the same; and words are no formulas
             new = SWAPS.get(old, "min" if old == "max" else "max")
-            mutants.append(Mutant(number, file, at + 1, old, new, line.strip()))
+            text = line.strip()
+            which = 1 + sum((before.text, before.old) == (text, old) for before in mutants)
+            mutants.append(Mutant(number, file, at + 1, old, new, text, which))
             if found[2]:
                 return f"mutant_{old}<{number}>"
             return f" {old} mutant<{number}>() {old} "
 
-        lines[at] = OPERATOR.sub(switch, code) + line[len(code) :]
+        lines[at] = head + OPERATOR.sub(switch, code) + line[len(head + code) :]
     return "\n".join(lines), mutants
 
 
@@ -180,38 +205,56 @@ def commit() -> str:
     return said.stdout.strip() or "unknown"
 
 
-def record(mutants: list[Mutant], survivors: list[Mutant]) -> float:
-    """Print and write down the share that was killed, and who survived."""
-    share = 1 - len(survivors) / len(mutants)
+def record(mutants: list[Mutant], results: Results, same: dict[str, str]) -> float:
+    """Print and write down the share that was killed, in each room and in all, and who survived."""
+    survivors = [mutant for mutant in mutants if not results.is_killed(mutant)]
+    shares = {
+        name: Share(sum(map(results.is_killed, members)), len(members))
+        for name in ("all", "losses", "steps", "certificates", "samplers")
+        for members in [[mutant for mutant in mutants if name in ("all", room(mutant))]]
+    }
     lines = [
-        f"{len(mutants) - len(survivors)} of {len(mutants)} mutants killed: {share:.1%}. Commit {commit()}.",
+        *(f"{name}: {share}" for name, share in shares.items()),
+        f"Commit {commit()}. Left out, since they compute the same: {len(same)}.",
         *([f"Survivors, with the line as it is in the core ({len(survivors)}):"] if survivors else []),
         *map(str, survivors),
     ]
     print("\n" + "\n".join(lines))
     (WORK / "survivors.txt").write_text("\n".join(lines) + "\n")
-    return share
+    return shares["all"].killed / max(shares["all"].tried, 1)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--every", type=int, default=1, help="only every so many-th mutant")
+    parser.add_argument("--sample", type=int, help="only so many, drawn at random")
     parser.add_argument("--only", type=int, nargs="*", help="only these, by number")
     parser.add_argument("--first-tests-only", action="store_true", help="survivors do not meet the slower tests")
     parser.add_argument("--most", type=float, default=120.0, help="seconds of tests; the slowest are left out")
     parser.add_argument("--again", action="store_true", help="take the module that was built last")
+    parser.add_argument("--forget", action="store_true", help="begin anew, whatever earlier runs found")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     asked = parser.parse_args()
-    mutants = compiled()[:: asked.every]
+    everyone = compiled()
+    same = equivalents(everyone)
+    mutants = [mutant for mutant in mixed(everyone) if mutant.place not in same][: asked.sample]
     if asked.only:
-        mutants = [mutant for mutant in mutants if mutant.number in asked.only]
-    print(f"{len(mutants)} mutants", flush=True)
+        mutants = [mutant for mutant in everyone if mutant.number in asked.only]
+    if asked.forget:
+        (WORK / "results.jsonl").unlink(missing_ok=True)
+    results = Results(WORK / "results.jsonl", ROOT / "cpp" / "pegasos")
+    print(f"{len(mutants)} mutants, {sum(map(results.is_killed, mutants))} of them killed before", flush=True)
     if not asked.again:
         build()
-    survivors = mutants
-    for tests in (FIRST,) if asked.first_tests_only else (FIRST, THEN):
-        survivors = survivors and surviving(survivors, tests, WORK / "package", asked.most, asked.jobs)
-    sys.exit(record(mutants, survivors) < 0.95)
+        mutant_core.build(WORK)
+    stages = (FIRST,) if asked.first_tests_only else (FIRST, THEN)
+    for tests in mutant_core.TESTS, *([ROOT / "tests" / name for name in names] for names in stages):
+        name = fingerprint(tests)
+        left = [mutant for mutant in mutants if not (results.is_killed(mutant) or results.has_survived(mutant, name))]
+        if left and tests is mutant_core.TESTS:
+            mutant_core.run(left, WORK / "core" / "tests", results)
+        elif left:
+            run(left, tests, WORK / "package", asked.most, asked.jobs, results)
+    sys.exit(record(mutants, results, same) < 0.95)
 
 
 if __name__ == "__main__":

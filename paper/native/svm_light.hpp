@@ -11,7 +11,9 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "advance.hpp"
@@ -145,10 +147,15 @@ class SvmLight {
   // Those who can go, go, if they are a tenth of all at least.
   void shrink() {
     const auto stays = [this](int64_t i) { return iteration_ - unsure_at_[size_t(i)] < patience; };
-    const auto leaving = std::stable_partition(active_.begin(), active_.end(), stays);
-    if (10 * (active_.end() - leaving) < int64_t(active_.size()) || leaving == active_.begin()) return;
-    left_.push_back({{leaving, active_.end()}, a_});
-    active_.erase(leaving, active_.end());
+    std::vector<int64_t> staying, leaving;
+    std::partition_copy(active_.begin(), active_.end(), std::back_inserter(staying), std::back_inserter(leaving),
+                        stays);
+    const bool few = 10 * leaving.size() < active_.size() || staying.empty();
+    active_ = std::move(staying);
+    if (few)
+      active_.insert(active_.end(), leaving.begin(), leaving.end());
+    else
+      left_.push_back({std::move(leaving), a_});
   }
 
   void reactivate() {

@@ -113,13 +113,19 @@ class Sampler {
       alias_ = AliasTable(weight);
       return;
     }
-    // A few rows are better mixed one by one. Bucket numbers have 32 bits: beyond 2^32 rows even a "permutation"
-    // moves two neighbours together.
-    if (kind == Sampling::blocks) bucket_ = std::clamp(m / 1024, int64_t{1}, bucket_rows);
-    if (kind == Sampling::runs) bucket_ = std::clamp(m / 64, int64_t{1}, run_rows);
-    while ((m + bucket_ - 1) / bucket_ > int64_t(UINT32_MAX)) bucket_ *= 2;
+    bucket_ = bucket_of(kind, m);
     order_.resize(size_t((m + bucket_ - 1) / bucket_));
     if (kind != Sampling::runs) inside_.resize(size_t(bucket_));
+  }
+
+  // Rows of a bucket. A few rows are better mixed one by one. Bucket numbers have 32 bits: beyond 2^32 rows even a
+  // "permutation" moves two neighbours together.
+  static int64_t bucket_of(Sampling kind, int64_t m) {
+    int64_t rows = 1;
+    if (kind == Sampling::blocks) rows = std::clamp(m / 1024, int64_t{1}, bucket_rows);
+    if (kind == Sampling::runs) rows = std::clamp(m / 64, int64_t{1}, run_rows);
+    while ((m + rows - 1) / rows > int64_t(UINT32_MAX)) rows *= 2;
+    return rows;
   }
 
   const Population& population() const { return population_; }

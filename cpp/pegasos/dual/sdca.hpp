@@ -164,7 +164,7 @@ class DualAscent {
   void visit_together(std::vector<Sampler>& samplers, int64_t at, int64_t end, Round round, double total,
                       bool growing) {
     const auto [count, rows] = round;
-    team_.each(count, [&](int64_t r) {
+    team_.each(count, [&, rows = rows](int64_t r) {  // clang 14 captures no binding by itself
       const auto i = size_t(r);
       replicas_.begin(r, u_);
       changes_[i].clear();

@@ -18,7 +18,7 @@
 
 #include "pegasos/data/problem.hpp"
 #include "pegasos/data/random.hpp"
-#include "pegasos/data/rows.hpp"
+#include "pegasos/linalg/simd.hpp"
 #include "pegasos/loss/all.hpp"
 #include "pegasos/proof/best_bias.hpp"
 #include "pegasos/run/passes.hpp"

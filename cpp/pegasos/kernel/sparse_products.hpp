@@ -87,7 +87,7 @@ PEG_PANEL(double, int64_t)
 // out: A.size() x B.size(), row by row.
 template <class T, class I>
 void sparse_products(const PickedRows<T, I>& A, const PickedRows<T, I>& B, Exponents<T> then, std::span<T> out) {
-  std::vector<T> panel(size_t(A.rows.dim() * Panel<T>::rows)), right(size_t(Panel<T>::rows));
+  std::vector<T> panel(size_t(A.rows.dim() * Panel<T>::rows)), right(static_cast<size_t>(Panel<T>::rows));
   const T* facts = then.right;
   then.right = right.data();
   for (int64_t first = 0; first < B.size(); first += Panel<T>::rows) {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "pegasos/data/problem.hpp"
-#include "pegasos/data/rows.hpp"
+#include "pegasos/linalg/simd.hpp"
 #include "pegasos/linalg/twofold.hpp"
 
 namespace pegasos {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "pegasos/data/rows.hpp"
+#include "pegasos/linalg/simd.hpp"
 
 // Everything here is inlined: no vector is ever passed between functions, and there is no ABI to warn of.
 #pragma GCC diagnostic ignored "-Wpsabi"

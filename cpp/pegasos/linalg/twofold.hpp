@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstdint>
 
-#include "pegasos/data/rows.hpp"
+#include "pegasos/linalg/simd.hpp"
 
 namespace pegasos {
 

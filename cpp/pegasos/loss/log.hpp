@@ -32,7 +32,8 @@ struct Log {
   // The best alpha is 1 / (1 + exp(z)) with z = y s + curvature (alpha - old): a rising function of z set to zero, its
   // slope between 1 and 1 + curvature / 4. Newton's method, kept inside the bracket; one step nearly always does. Where
   // the curvature is large the bracket is as wide, and z is next to nothing beside it: alpha is then nearly known.
-  PEG_HD double ascend(double old, double s, double y, double curvature) const {
+  // rounds: for tests, how many it took.
+  PEG_HD double ascend(double old, double s, double y, double curvature, int* rounds = nullptr) const {
     const double before = old * y, from = y * s;
     if (curvature == 0) return y * chance(from);
     double low = from - curvature * before, high = from + curvature * (1 - before), z = from;
@@ -40,6 +41,7 @@ struct Log {
       z = guess <= 0 ? (low > 0 ? low : 0) : guess >= 1 ? (high < 0 ? high : 0) : std::log((1 - guess) / guess);
     double alpha = chance(z), last = 2 * (high - low);
     for (int i = 0; i < 60; ++i) {
+      if (rounds) ++*rounds;
       const double h = z - from - curvature * (alpha - before);
       if (h > 0)
         high = z;

@@ -89,9 +89,9 @@ inline double weighted_median(std::span<Kink> kinks, double need, int64_t& looks
 // three points allow it, and halves where they do not (Chandrupatla 1997). About ten values of f, each of which is a
 // pass over all rows, where halving every second time took 20 to 60.
 template <class F>
-double rising_zero(double guess, const F& f) {
-  double width = 1, low = guess, high = guess, at_low = f(guess), at_high = at_low;
-  if (at_low == 0) return guess;
+double rising_zero(double start, const F& f) {
+  double width = 1, low = start, high = start, at_low = f(start), at_high = at_low;
+  if (at_low == 0) return start;
   while (at_low > 0 && width < 1e300) high = low, at_high = at_low, low -= width, width *= 2, at_low = f(low);
   while (at_high < 0 && width < 1e300) low = high, at_low = at_high, high += width, width *= 2, at_high = f(high);
   if (at_low == 0 || at_high == 0) return at_low == 0 ? low : high;  // flat there

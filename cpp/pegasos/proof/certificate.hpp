@@ -15,8 +15,7 @@
 
 #include "pegasos/data/problem.hpp"
 #include "pegasos/loss/wide.hpp"
-#include "pegasos/proof/balance.hpp"
-#include "pegasos/proof/best_bias.hpp"
+#include "pegasos/proof/free_bias.hpp"
 #include "pegasos/proof/rounding.hpp"
 #include "pegasos/run/passes.hpp"
 
@@ -33,12 +32,6 @@ inline double half_square(std::span<const double> w, double scale) {
   double s = 0;
   for (const double x : w) s += (scale * x) * (scale * x);
   return s / 2;
-}
-
-// Which part of w is penalised: with a free bias not its last entry or block, which is b.
-template <class Rows>
-std::span<const double> penalised(const Problem<Rows>& p, std::span<const double> w, int64_t width) {
-  return p.free_bias ? w.first(w.size() - size_t(width)) : w;
 }
 
 struct LookAway {
@@ -58,13 +51,10 @@ double largest_cost(const L& loss) {
     return 0;
 }
 
-// For proof/rounding.hpp.
+// For proof/rounding.hpp. b: the largest bias that is free.
 template <class Rows, AnyLoss L>
 Certified in_numbers(const Problem<Rows>& p, const L& loss, std::span<const double> w, double b, double square,
                      double dual_square, double losses) {
-  if constexpr (is_joint<L>)
-    if (p.free_bias)
-      for (const double x : biases(blocks_of(loss), w)) b = std::max(std::abs(b), std::abs(x));
   return {.rows = double(p.m()),
           .weights = double(w.size()),
           .total = p.total,
@@ -85,8 +75,7 @@ Certified in_numbers(const Problem<Rows>& p, const L& loss, std::span<const doub
 // f(w) and D(a) in one pass over the rows; dual(i, a) writes a_i, one number or a block of them. Nothing when
 // interrupted. Where the caller wants it, `kept` receives u = sum_i s_i a_i x_i, and look(i, score) every score.
 //
-// With a free bias, f takes the b that suits w best, and proof/balance.hpp makes the dual point feasible. A joint loss
-// takes the b that w has.
+// proof/free_bias.hpp has what is different with a free bias.
 template <class Rows, AnyLoss L, class Dual, class Look = LookAway>
 std::optional<Certificate> certify(const Problem<Rows>& p, const L& loss, std::span<const double> w, const Dual& dual,
                                    Team& team, Watch& watch, std::span<double> kept = {}, const Look& look = {}) {
@@ -102,10 +91,8 @@ std::optional<Certificate> certify(const Problem<Rows>& p, const L& loss, std::s
   PartVectors sums(pass.parts, w.size());
   const double root = std::sqrt(p.lam), square = half_square(penalised(p, w, blocks.width()), root),
                length = std::sqrt(2 * square) / root;
-  const auto balance = Balance<L>::of(p, loss, dual, watch);
-  if (!balance) return {};
-  const bool one_bias = p.free_bias && !is_joint<L>;
-  std::vector<Scored> scored(one_bias ? size_t(p.rows.size()) : 0);
+  auto free = FreeBias<L>::of(p, loss, w, dual, watch);
+  if (!free) return {};
   const auto start = [&](int64_t which) { sums.clear(which); };
   const auto visit = [&](int64_t which, int64_t i, const auto& row) {
     Part& part = parts[size_t(which)];
@@ -114,12 +101,10 @@ std::optional<Certificate> certify(const Problem<Rows>& p, const L& loss, std::s
     double* const a = part.a.data();
     block_dot(blocks, row, w.data(), part.score.data());
     dual(i, a);
-    balance->apply(a, y);
-    if constexpr (is_joint<L>)
-      if (p.free_bias)
-        for (int64_t c = 0; c < blocks.width(); ++c) part.score[c] += biases(blocks, w)[size_t(c)];
-    if (one_bias) {
-      scored[size_t(i)] = {part.score[0], double(y), s};
+    free->balance(a, y);
+    for (size_t c = 0; c < free->added().size(); ++c) part.score[int64_t(c)] += free->added()[c];
+    if (free->waits()) {
+      free->keep(i, part.score[0], double(y), s);
     } else {
       part.losses += s * blocks.value(part.score.data(), y);
       look(i, part.score.data());
@@ -146,17 +131,13 @@ std::optional<Certificate> certify(const Problem<Rows>& p, const L& loss, std::s
     rounding.add(part.rounding);
   }
   if constexpr (Loss<L>)
-    if (p.free_bias) {
-      b = best_bias(loss, scored, w.back());
-      for (size_t i = 0; i < scored.size(); ++i) {
-        if (scored[i].s == 0) continue;
-        const double score = scored[i].score + b;
-        losses += scored[i].s * loss.value(score, scored[i].y);
-        look(int64_t(i), &score);
-      }
-    }
+    if (free->waits())
+      b = free->settle(loss, [&](int64_t i, double score, double y, double s) {
+        losses += s * loss.value(score, y);
+        look(i, &score);
+      });
   const double dual_square = half_square(u, 1 / (root * p.total)), objective = square + losses / p.total;
-  const Certified found = in_numbers(p, loss, w, b, square, dual_square, losses);
+  const Certified found = in_numbers(p, loss, w, free->largest(b), square, dual_square, losses);
   return Certificate{objective, -conjugates / p.total - dual_square, b, rounding_of(rounding, found)};
 }
 

@@ -24,11 +24,9 @@ std::optional<Certificate> certify_precisely(const Problem<Rows>& p, const L& lo
   const auto K = blocks.width();
   PerClass<std::remove_cvref_t<decltype(blocks)>> score(blocks), a(blocks);
   std::vector<Twofold> u(w.size()), sums(static_cast<size_t>(K));
-  const auto balance = Balance<L>::of(p, loss, dual, watch);
-  if (!balance) return {};
-  const bool one_bias = p.free_bias && !is_joint<L>;
+  auto free = FreeBias<L>::of(p, loss, w, dual, watch);
+  if (!free) return {};
   const double root = std::sqrt(p.lam), length = std::sqrt(2 * half_square(penalised(p, w, K), root)) / root;
-  std::vector<Scored> scored;
   std::vector<Twofold> balances(static_cast<size_t>(K));
   Twofold losses, conjugates, S;
   RoundingSums rounding;
@@ -45,17 +43,16 @@ std::optional<Certificate> certify_precisely(const Problem<Rows>& p, const L& lo
     });
     double size = 0, largest = 0;
     dual(i, a.data());
-    balance->apply(a.data(), y);
+    free->balance(a.data(), y);
     for (int64_t c = 0; c < K; ++c) {
       Twofold sum = sums[size_t(c)] + twofold::product(bias_of(row), w[bias + size_t(c)]);
-      if constexpr (is_joint<L>)
-        if (p.free_bias) sum = sum + biases(blocks, w)[size_t(c)];
+      if (!free->added().empty()) sum = sum + free->added()[size_t(c)];
       score[c] = double(sum);
       size += std::abs(a[c]);
       largest = std::max(largest, std::abs(score[c]));
     }
-    if (one_bias)
-      scored.push_back({score[0], double(y), s});
+    if (free->waits())
+      free->keep(i, score[0], double(y), s);
     else
       losses = losses + twofold::product(s, blocks.value(score.data(), y));
     const double conjugate = blocks.conjugate(a.data(), y), norm = std::sqrt(row.norm2());
@@ -73,16 +70,17 @@ std::optional<Certificate> certify_precisely(const Problem<Rows>& p, const L& lo
   }
   double b = 0;
   if constexpr (Loss<L>)
-    if (one_bias) {
-      b = best_bias(loss, scored, w.back());
-      for (const auto& [value, y, s] : scored) losses = losses + twofold::product(s, loss.value(value + b, y));
-    }
+    if (free->waits())
+      b = free->settle(loss, [&](int64_t, double value, double y, double s) {
+        losses = losses + twofold::product(s, loss.value(value, y));
+      });
   Twofold square, dual_square;
   for (const double x : penalised(p, w, K)) square = square + twofold::product(x, x);
   for (const Twofold& x : u) dual_square = dual_square + x * x;
   const Twofold half = Twofold(0.5), lam = p.lam;
   const Twofold value = half * lam * square + losses / S, pulled = half * dual_square / (lam * S * S);
-  Certified found = in_numbers(p, loss, w, b, double(half * lam * square), double(pulled), double(losses));
+  Certified found =
+      in_numbers(p, loss, w, free->largest(b), double(half * lam * square), double(pulled), double(losses));
   found.precise = true;
   for (const Twofold& r : balances) found.balance += std::abs(double(r));
   return Certificate{double(value), double(-(conjugates / S) - pulled), b, rounding_of(rounding, found)};

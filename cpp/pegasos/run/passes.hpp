@@ -14,7 +14,7 @@
 #include <thread>
 
 #include "pegasos/data/problem.hpp"
-#include "pegasos/data/rows.hpp"
+#include "pegasos/linalg/simd.hpp"
 #include "pegasos/run/team.hpp"
 
 namespace pegasos {

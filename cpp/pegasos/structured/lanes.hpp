@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
-#include "pegasos/data/rows.hpp"
 #include "pegasos/linalg/four.hpp"
+#include "pegasos/linalg/simd.hpp"
 
 namespace pegasos::structured {
 
