@@ -4,6 +4,7 @@
 
 #include "check.hpp"
 #include "pegasos/structured/hinge.hpp"
+#include "pegasos/structured/log_loss.hpp"
 #include "pegasos/structured/newton.hpp"
 #include "pegasos/structured/pegasos.hpp"
 #include "pegasos/structured/predict.hpp"
@@ -112,7 +113,7 @@ TEST(the_solvers_of_the_hinge_agree) {
     std::vector<WorkingSet> sets(30);
     History exact(1e-5, watch);
     int64_t visits = 0;
-    minimise_hinge(model.task, {1000, 1}, sets, w, team, watch, exact, visits);
+    Hinge(model.task, {1000, 1}, sets, w, team, watch, exact, visits).run();
     CHECK(exact.converged());
     PegasosOptions options;
     options.k = 2, options.steps = 3000, options.to_the_end = true, options.sampling = Sampling::permutation;
@@ -134,7 +135,7 @@ TEST(the_solvers_of_the_log_loss_agree) {
     std::vector<double> w(size_t(model.layout.size)), v(w.size()), out(w.size()), counts(30), B(w.size());
     History exact(1e-9, watch);
     int64_t visits = 0;
-    minimise_likelihood(model.task, {1000, 1, false, 1e9}, w, team, watch, exact, visits);
+    LogLoss(model.task, {1000, 1, false, 1e9}, w, team, watch, exact, visits).run();
     CHECK(exact.converged());
     PegasosOptions options;
     options.k = 3, options.steps = 2000, options.to_the_end = true, options.tail = 1, options.radius = 100;

@@ -35,13 +35,23 @@ class Softened {
 
   // Ends when the history has converged, after so many passes over all sequences, when the watch says stop, and where a
   // smaller tau proves no more. w is the best that was seen, and the last line belongs to it. Another run goes on.
-  void run(uint64_t seed, double max_epochs) {
+  // kept(): between two stages; false: the fit ends.
+  template <class Kept>
+  void run(uint64_t seed, double max_epochs, const Kept& kept) {
     if (tau_ == 0 && !begin()) return;
-    while (goes_on() && double(visits_) < max_epochs * double(task_.m())) {
+    while (goes_on() && double(visits_) < max_epochs * double(task_.m()) && kept()) {
       if (!stage(seed, max_epochs) || history_.converged() || history_.stopped()) return;
     }
   }
   bool goes_on() const { return idle_ < 2; }
+
+  // All that the next stage depends on, but for w, visits and the history, which are somebody else's.
+  void visit(Snapshot& s) {
+    s.numbers(at_);
+    s.numbers(before_);
+    s.expect(at_.size() == w_.size() && (before_.empty() || before_.size() == w_.size()));
+    s.items(f_, tau_, tau_before_, gap_, error_, idle_);
+  }
 
   // w is another one now, of this objective.
   void better(double objective) { f_ = objective; }
@@ -70,7 +80,7 @@ class Softened {
     Likelihood likelihood(soft_);
     History inside(std::max(error_, 0.3 * history_.tol()) / tau_, watch_);
     Newton(likelihood, at_, seed, team_, watch_, inside)
-        .run(std::numeric_limits<double>::infinity(), max_epochs, visits_);
+        .run(std::numeric_limits<double>::infinity(), max_epochs, visits_, [] { return true; });
     double f = 0;
     if (inside.empty() || !watch_.look() || !likelihood.evaluate(at_, team_, watch_, f, gradient_)) return false;
     const double bound = bound_of(likelihood);
