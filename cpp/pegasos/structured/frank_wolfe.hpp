@@ -14,8 +14,8 @@
 
 #include "pegasos/data/sampler.hpp"
 #include "pegasos/proof/history.hpp"
+#include "pegasos/structured/labellings.hpp"
 #include "pegasos/structured/rounding.hpp"
-#include "pegasos/structured/working_set.hpp"
 
 namespace pegasos::structured {
 
@@ -79,10 +79,7 @@ class FrankWolfe {
     s.items(seed_, to_come_, until_, round_, crawls_, done_, seen_visits_, seen_gap_);
     s.numbers(gap_);
     s.expect(gap_.size() == sets_.size());
-    for (int64_t i = 0; i < task_.m(); ++i)
-      sets_[size_t(i)].visit(
-          s, task_.chains, i, task_.layout, task_.truth_of(i),
-          [&](const Label* labels) { return cost_of(task_, i, labels); }, sum_);
+    visit_sets(s, task_, sets_, sum_);
   }
 
  private:
@@ -113,10 +110,8 @@ class FrankWolfe {
 
   // With the labelling that was found for it.
   void step(int64_t i) {
-    const Label* labels = found_.data() + task_.chains.begin(i);
     WorkingSet& set = sets_[size_t(i)];
-    if (!std::equal(labels, labels + task_.chains.length(i), task_.truth_of(i)))
-      set.add(task_.chains, i, task_.layout, task_.truth_of(i), labels, cost_of(task_, i, labels), sum_);
+    keep_labelling(task_, i, found_.data() + task_.chains.begin(i), set, sum_);
     gap_[size_t(i)] = task_.weight(i) * set.solve(unit(i), w_.data());
   }
 

@@ -1,10 +1,11 @@
 // Minimises f, the structured hinge of all sequences: by block-coordinate Frank-Wolfe, and where that crawls by
-// softening the maximum. In: the problem, working sets to go on from, a w that may be better than theirs. Out: w, and a
-// history whose last line belongs to it.
+// softening the maximum, then by all labellings together where the weights are few. In: the problem, working sets to go
+// on from, a w that may be better than theirs. Out: w, and a history whose last line belongs to it.
 #pragma once
 
 #include <optional>
 
+#include "pegasos/structured/corrective.hpp"
 #include "pegasos/structured/frank_wolfe.hpp"
 #include "pegasos/structured/softened.hpp"
 
@@ -23,6 +24,9 @@ struct HingeOptions {
 // twice the epochs of the better of the two.
 inline constexpr double patience = 100;
 inline constexpr double first_turn = 60;
+// Passes of Viterbi that cost as much, measured on tables of 40 to 100 sequences: an epoch of Frank-Wolfe with its
+// steps on what is kept, a pass of Newton's method with its products.
+inline constexpr double of_an_epoch = 5, of_a_newton_pass = 20;
 inline constexpr double cheaper = 4;  // an epoch of Frank-Wolfe than a pass of Newton's method with its products
 
 class Hinge {
@@ -36,25 +40,40 @@ class Hinge {
         watch_(watch),
         history_(history),
         visits_(visits),
-        ascent_(task, sets, w, team, watch, history, visits) {}
+        ascent_(task, sets, w, team, watch, history, visits),
+        corrective_(task, sets, w, team, watch, history, visits),
+        work_(Pieces(task.chains, task.layout.labels).work()) {}
 
   void run() {
     if (!o_.snapshots.restore([this](Snapshot& s) { visit(s); })) ascent_.begin(o_.seed, patience, 0);
+    const auto kept = [this] { return this->kept(); };
     for (;;) {
-      if (!softens_) {
-        ascent_.run(o_.max_epochs, [this] { return kept(); });
+      if (who_ == Who::ascent) {
+        ascent_.run(o_.max_epochs, kept);
+        charge(of_an_epoch);
         if (ascent_ends()) return;
-        if (!softened_) softened_.emplace(task_, w_, team_, watch_, history_, visits_);
-        limit_ = std::min(o_.max_epochs, double(visits_) / double(task_.m()) + turn_);
-        softens_ = true;
+        begin_softening();
       }
-      softened_->run(o_.seed, limit_, [this] { return kept(); });
-      if (over()) return;
+      if (who_ == Who::softened) {
+        softened_->run(o_.seed, limit_, kept);
+        charge(of_a_newton_pass);
+        if (over()) return;
+        if (corrective_.begin(spent_)) who_ = Who::corrective;
+      }
+      if (who_ == Who::corrective) {
+        corrective_.run(o_.max_epochs, kept);
+        spent_ += corrective_.take_spent();
+        charged_ = visits_;
+        if (over()) return;
+        softened_->better(history_.last().objective);
+      }
       begin_ascent();
     }
   }
 
  private:
+  enum class Who { ascent, softened, corrective };
+
   bool over() {
     return history_.converged() || history_.stopped() || !watch_.look() ||
            double(visits_) >= o_.max_epochs * double(task_.m());
@@ -74,13 +93,25 @@ class Hinge {
     return !ascent_.crawls() || over();
   }
 
+  // Counts what the visits since the last call have cost, if each was so many times Viterbi.
+  void charge(double times) {
+    spent_ += times * work_ * double(visits_ - charged_) / double(task_.m());
+    charged_ = visits_;
+  }
+
+  void begin_softening() {
+    if (!softened_) softened_.emplace(task_, w_, team_, watch_, history_, visits_);
+    limit_ = std::min(o_.max_epochs, double(visits_) / double(task_.m()) + turn_);
+    who_ = Who::softened;
+  }
+
   void begin_ascent() {
     best_.assign(w_.begin(), w_.end());
     objective_ = history_.last().objective;
     constexpr double forever = std::numeric_limits<double>::infinity();
     ascent_.begin(o_.seed + round_, softened_->goes_on() ? patience : forever,
                   int64_t(cheaper * turn_ * double(task_.m())));
-    softens_ = false;
+    who_ = Who::ascent;
   }
 
   bool kept() {
@@ -92,12 +123,13 @@ class Hinge {
   void visit(Snapshot& s) {
     history_.visit(s);
     bool has_softened = softened_.has_value();
-    s.items(visits_, softens_, round_, turn_, limit_, objective_, has_softened);
+    s.items(visits_, who_, round_, turn_, limit_, objective_, spent_, charged_, has_softened);
     s.numbers(w_);
     s.numbers(best_);
     s.expect((best_.empty() || best_.size() == w_.size()) && (!has_softened || !history_.empty()) &&
-             (has_softened || !softens_));
+             (has_softened || who_ == Who::ascent));
     ascent_.visit(s);
+    corrective_.visit(s);
     if (s.reads() && has_softened) softened_.emplace(task_, w_, team_, watch_, history_, visits_);
     if (has_softened) softened_->visit(s);
   }
@@ -111,7 +143,11 @@ class Hinge {
   int64_t& visits_;
   FrankWolfe ascent_;
   std::optional<Softened> softened_;
-  bool softens_ = false;
+  Corrective corrective_;
+  double work_;          // of a pass of Viterbi, in operations
+  double spent_ = 0;     // in operations
+  int64_t charged_ = 0;  // visits that are counted in it
+  Who who_ = Who::ascent;
   uint64_t round_ = 1;
   double turn_ = first_turn, limit_ = 0;
   std::vector<double> best_;  // w before this turn of Frank-Wolfe, of this objective

@@ -86,6 +86,14 @@ class WorkingSet {
   // Of a fit before.
   void set_alpha(size_t j, double alpha) { kept_[j].alpha = alpha; }
 
+  // One more visit: labellings that had no weight for long are dropped.
+  void age() {
+    for (size_t j = kept_.size(); j-- > 0;) {
+      kept_[j].idle = kept_[j].alpha > 0 ? 0 : kept_[j].idle + 1;
+      if (kept_[j].idle > patience) drop(j);
+    }
+  }
+
   // Maximises the dual over the dual variables of this sequence, w follows. Returns the gap of the labellings kept,
   // before. unit = weight of the sequence / (lam m).
   double solve(double unit, double* w) {
@@ -169,12 +177,6 @@ class WorkingSet {
     } else {
       change_[j] -= kept_[j].alpha;
       kept_[j].alpha = 0;
-    }
-  }
-  void age() {
-    for (size_t j = kept_.size(); j-- > 0;) {
-      kept_[j].idle = kept_[j].alpha > 0 ? 0 : kept_[j].idle + 1;
-      if (kept_[j].idle > patience) drop(j);
     }
   }
   // Only one without weight may go, or w would change; where all have some, one more is kept.
