@@ -15,7 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from .. import _core
 from ..caller import user_level
-from ..estimators.base import seed_of
+from ..estimators.base import SolverInside, seed_of
 from ..estimators.base import thread_count as thread_count
 from ..io.mixin import Files
 from ..problem.problem import Floats
@@ -47,6 +47,7 @@ __all__ = [
     "Resume",
     "Rule",
     "Run",
+    "SolverInside",
     "Told",
     "all_or_nothing",
     "check",
