@@ -1,6 +1,8 @@
 // Chains under sanitizers: the dynamic programmes against each other, and every solver to the end.
+#include <cmath>
 #include <numeric>
 #include <optional>
+#include <string>
 
 #include "check.hpp"
 #include "pegasos/structured/hinge.hpp"
@@ -100,6 +102,42 @@ TEST(the_sum_over_labellings_is_at_least_the_best_of_them) {
     }
     for (size_t t = 0; t < data.truth.size(); ++t)
       CHECK(near(std::accumulate(p.begin() + int64_t(t) * K, p.begin() + int64_t(t + 1) * K, 0.0), 1));
+  }
+}
+
+// Columns of very different size: every method has its turn, the one of all labellings the last.
+TEST(the_hinge_is_solved_to_the_last_digits_from_any_snapshot) {
+  Small data(3, 30, 5);
+  for (size_t at = 0; at < data.values.size(); ++at) data.values[at] *= std::pow(10.0, data.indices[at] % 3);
+  for (const auto& chosen : no_or_some_features) {
+    Model model(data, true, true, false, chosen);
+    model.task.lam = 1e-3;
+    Team team(2);
+    Watch watch = forever();
+    std::vector<std::string> taken;
+    const auto fit = [&](const std::string& start, std::vector<double>& w) {
+      std::vector<WorkingSet> sets(30);
+      HingeOptions options{1000, 1};
+      options.snapshots.start = start;
+      options.snapshots.due = [] { return true; };
+      options.snapshots.keep = [&](const std::string& bytes) { return taken.push_back(bytes), true; };
+      History history(1e-7, watch);
+      int64_t visits = 0;
+      w.assign(size_t(model.layout.size), 0.0);
+      Hinge(model.task, options, sets, w, team, watch, history, visits).run();
+      CHECK(history.converged());
+      return visits;
+    };
+    std::vector<double> w, again;
+    const int64_t visits = fit("", w);
+    const std::vector<std::string> all = taken;
+    CHECK(all.size() > 5);
+    for (size_t at = 0; at < all.size(); at += 1 + all.size() / 4) {
+      CHECK(fit(all[at], again) == visits);
+      CHECK(again == w);
+    }
+    CHECK(fit(all.back(), again) == visits);
+    CHECK(again == w);
   }
 }
 
