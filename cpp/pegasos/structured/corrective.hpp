@@ -57,7 +57,11 @@ class Corrective {
       const double cost = price();
       if (cost > left_) return;
       left_ -= cost, spent_ += cost;
-      if (!round() || history_.stopped()) return;
+      if (!round()) {  // what it has found belongs to the last line all the same
+        if (f_ < history_.last().objective) history_.add(visits_, f_, history_.bound(), {.above = slack()});
+        return;
+      }
+      if (history_.stopped()) return;
       if (history_.converged()) {
         given_sets_.swap(sets_);
         return;
@@ -95,8 +99,7 @@ class Corrective {
       if (!look(at_)) return false;
     }
     for (WorkingSet& set : sets_) set.age();
-    const double slack = rounding_.objective(w_, task_.lam / 2 * norm2(w_)) + 0x1p-52 * double(task_.m()) * f_;
-    history_.note(visits_, f_, bound - slack);
+    history_.note(visits_, f_, bound - slack());
     return watch_.look();
   }
 
@@ -113,6 +116,9 @@ class Corrective {
     }
     return true;
   }
+
+  // What f(w) may be off by.
+  double slack() const { return rounding_.objective(w_, task_.lam / 2 * norm2(w_)) + 0x1p-52 * double(task_.m()) * f_; }
 
   // What the dual variables prove, rounding counted.
   double dual() {
