@@ -64,6 +64,7 @@ class Softened {
     if (zero < f_) {
       f_ = zero;
       for (auto& x : {std::span(at_), w_}) std::fill(x.begin(), x.end(), 0.0);
+      history_.add(visits_, f_, history_.bound(), {});
     }
     const double tokens = double(task_.chains.tokens()) / double(task_.m());
     const double most = *std::max_element(task_.costs.begin(), task_.costs.end());
