@@ -57,6 +57,7 @@ CYCLES ?= 200
 kills: $(VENV)/.installed $(VENV)/.test
 	$(PY) tests/kill_cycles.py $(CYCLES)
 	$(PY) tests/kill_cycles.py $(CYCLES) kernel
+	$(PY) tests/kill_cycles.py $(CYCLES) sequences
 
 # Workers of a cluster killed with -9 in each phase of a fit. (N is 10000 for `campaign`; here 100 unless it is given.)
 dask-faults: $(VENV)/.installed $(VENV)/.test

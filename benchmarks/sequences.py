@@ -1,7 +1,7 @@
 """Sequences: CoNLL-2000 chunking against python-crfsuite, and the structured hinge to a certified tol.
 
     python benchmarks/sequences.py [--quick] [--threads 2] [--part contest decoding converting hinge lam] [--peer lbfgs]
-                                   [--pairs seen all] [--loss log hinge] [--save sequences]
+                                   [--pairs seen all] [--loss log hinge] [--sequences 2000] [--save sequences]
 
 Same features, same pairs of feature and label, same transitions, no weights of first and last label; crfsuite's c2 is
 lam m / 2. Ours is timed to the objective that crfsuite stops at, and to a test F1 as good as its own, from lists of
@@ -54,14 +54,20 @@ def generated(n: int, seed: int) -> tuple[Sequences, Labels]:
     return X, y
 
 
-def load(quick: bool) -> tuple[str, Sequences, Labels, Sequences, Labels]:
+def load(quick: bool, most: int | None) -> tuple[str, Sequences, Labels, Sequences, Labels]:
+    """most: sequences of the training set, whose number is in the name then."""
+    name, X, y, *test = _load(quick)
+    return (name if most is None else f"{name}:{most}", X[:most], y[:most], *test)  # type: ignore[return-value]
+
+
+def _load(quick: bool) -> Any:
     if quick or datasets.missing("conll2000"):
         return ("generated", *generated(300 if quick else 5000, 0), *generated(100 if quick else 1000, 1))
     train, test = datasets.load_conll2000()
     parts: list[Any] = ["conll2000"]
     for part in (train, test):
         parts += [[datasets.window_features(s) for s in part], [[token[2] for token in s] for s in part]]
-    return tuple(parts)  # type: ignore[return-value]  # five parts, as above
+    return parts
 
 
 class Clock:
@@ -194,7 +200,7 @@ def decoding(bench: Bench, folder: Path) -> None:
     peer, (_, model) = Peer(part, "l2sgd", "seen", folder), part.fit(loss="log")
     tagger = peer.tagger()
     dicts = [[dict.fromkeys(token, 1.0) for token in sequence] for sequence in bench.X_test]
-    theirs = [pycrfsuite.ItemSequence(sequence) for sequence in bench.X_test]
+    theirs = list(map(pycrfsuite.ItemSequence, bench.X_test))
     stacked, _ = read(bench.X_test, None, None, model._features, 1, 0)
     matrix = csr_matrix((np.ones(len(stacked.indices)), stacked.indices, stacked.indptr))
     matrix.resize(stacked.n_tokens, model.n_features_in_)
@@ -202,17 +208,11 @@ def decoding(bench: Bench, folder: Path) -> None:
     by_matrix.__dict__.update(vars(model) | {"_features": type(model._features)(n_features=model.n_features_in_)})
     kinds: dict[str, tuple[Callable[[], object], Callable[[], object], float]] = {
         "matrices": (
-            lambda: by_matrix.predict(matrix, lengths=stacked.lengths),
-            lambda: [tagger.tag(sequence) for sequence in theirs],
-            5.0,
+            lambda: by_matrix.predict(matrix, lengths=stacked.lengths), lambda: list(map(tagger.tag, theirs)), 5.0,
         ),
         "dicts": (lambda: model.predict(dicts), lambda: [tagger.tag(sequence) for sequence in dicts], 2.0),
-        "lists": (
-            lambda: model.predict(bench.X_test),
-            lambda: [tagger.tag(sequence) for sequence in bench.X_test],
-            2.0,
-        ),
-    }
+        "lists": (lambda: model.predict(bench.X_test), lambda: list(map(tagger.tag, bench.X_test)), 2.0),
+    }  # fmt: skip
     for kind, (ours, others, target) in kinds.items():
         samples: tuple[list[float], list[float]] = ([], [])
         for _ in range(7):
@@ -227,8 +227,7 @@ def converting(bench: Bench) -> None:
     """Lists of strings to columns, against a fit to the default tol, which includes it."""
     clock = Clock(1)
     read(bench.X, None, None, None, 1, 0)
-    seconds = clock.seconds()
-    whole, _ = bench.fit(loss="log")
+    seconds, (whole, _) = clock.seconds(), bench.fit(loss="log")
     bench.add("converting tokens", "the training to tol = 1e-3", seconds, whole - seconds, 1.0, sense="at most")
 
 
@@ -270,9 +269,10 @@ def main() -> None:
     options.add_argument("--peer", nargs="*", default=["lbfgs", "l2sgd"])
     options.add_argument("--pairs", nargs="*", default=["seen", "all"])
     options.add_argument("--loss", nargs="*", default=["log", "hinge"], help="to choose from, with lam")
+    options.add_argument("--sequences", type=int, help="so many of the training set, and no more")
     options.add_argument("--save", help="where to write the findings, without .json", default="sequences")
     asked = options.parse_args()
-    bench = Bench(load(asked.quick), asked.threads)
+    bench = Bench(load(asked.quick, asked.sequences), asked.threads)
     print(f"{bench.name}: {len(bench.X)} sequences, {sum(map(len, bench.X))} tokens")
     facts = contest.machine_facts()
     contest.print_facts(facts)

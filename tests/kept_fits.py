@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from pegasos import checkpointing
 from pegasos.io import atomic, checkpoints
@@ -17,7 +18,8 @@ NUMBERS = ("n_steps_", "n_iter_", "converged_", "n_kernel_evaluations_", "suppor
 def outcome(model: Any) -> dict[str, Any]:
     """All that a fit has found, but for the time it took."""
     arrays = ("coef_", "dual_coef_", "intercept_", "objective_", "gap_", "_w")
-    found = {name: np.asarray(getattr(model, name)).tobytes() for name in arrays if hasattr(model, name)}
+    values = {name: getattr(model, name) for name in arrays if hasattr(model, name)}
+    found = {k: (v.toarray() if sp.issparse(v) else np.asarray(v)).tobytes() for k, v in values.items()}
     found |= {name: np.asarray(getattr(model, name)).tolist() for name in NUMBERS if hasattr(model, name)}
     return found | {"history": {k: repr(v.tolist()) for k, v in model.history_.items() if k != "seconds"}}
 
@@ -50,3 +52,23 @@ def check_every_checkpoint(fit: tuple[Any, Any, Any], folder: Path, monkeypatch:
             assert outcome(same_again(model).fit(X, y)) == alone
         assert not path.exists()
     return len(kept)
+
+
+def interrupted(path: Path, model: Any, X: Any, y: Any, writes: int = 3, copied: bool = True) -> None:
+    """A checkpoint, left by a fit that has failed."""
+    real, count = checkpoints.Checkpoints._write, 0
+
+    def write(self: Any) -> None:
+        nonlocal count
+        real(self)
+        count += 1
+        if count == writes:
+            raise ZeroDivisionError
+
+    checkpoints.Checkpoints._write = write  # type: ignore[method-assign]
+    try:
+        with pytest.raises(ZeroDivisionError), checkpointing(path, every=0.0):
+            (same_again(model) if copied else model).fit(X, y)
+    finally:
+        checkpoints.Checkpoints._write = real  # type: ignore[method-assign]
+    assert path.exists()

@@ -2,6 +2,7 @@
 
     python tests/kill_cycles.py 200
     python tests/kill_cycles.py 50 kernel
+    python tests/kill_cycles.py 50 sequences
 
 Every process is a fork that is killed at a random moment, or, where `stage` says so, at a certain line of the writing.
 """
@@ -19,23 +20,42 @@ from typing import Any
 import numpy as np
 
 import pegasos
-from pegasos import KernelPegasosClassifier, PegasosClassifier, checkpointing, datasets
+from pegasos import KernelPegasosClassifier, PegasosClassifier, PegasosSequenceTagger, checkpointing, datasets
 from pegasos.io import checkpoints
 
-KERNEL = sys.argv[2:] == ["kernel"]
-X, Y = datasets.make_binary(1200, 5, random_state=0) if KERNEL else datasets.make_text(3000, 2000, random_state=0)
+KERNEL, SEQUENCES = (sys.argv[2:] == [name] for name in ("kernel", "sequences"))
+
+
+def _sequences() -> tuple[Any, Any]:
+    """Columns of very different size: Frank-Wolfe crawls, and softening has its turns."""
+    rng = np.random.default_rng(0)
+    X = [rng.normal(size=(n, 6)) * np.geomspace(0.1, 10, 6) for n in rng.integers(1, 12, 150)]
+    return X, [np.argmax(x[:, 3:] + x[:, :3] + rng.normal(size=(len(x), 3)), axis=1).tolist() for x in X]
+
+
+if SEQUENCES:
+    X, Y = _sequences()
+elif KERNEL:
+    X, Y = datasets.make_binary(1200, 5, random_state=0)
+else:
+    X, Y = datasets.make_text(3000, 2000, random_state=0)
 
 
 def model() -> Any:
     """Many epochs, with a checkpoint after each."""
+    if SEQUENCES:
+        return PegasosSequenceTagger(lam=1e-4, tol=1e-6, random_state=0, max_epochs=400)
     if KERNEL:
         return KernelPegasosClassifier(lam=1e-5, tol=1e-9, solver=pegasos.SDCA(), cache_mb=4, max_epochs=40)
     return PegasosClassifier(lam=1e-6, tol=1e-7, solver=pegasos.SDCA(), random_state=0, max_epochs=60)
 
 
 def bytes_of(fitted: Any) -> bytes:
+    numbers = np.array([fitted.objective_, fitted.gap_]).tobytes()
+    if SEQUENCES:
+        return bytes(fitted._w.tobytes()) + numbers
     weights = fitted.dual_coef_ if KERNEL else fitted.coef_
-    return weights.tobytes() + fitted.intercept_.tobytes() + np.array([fitted.objective_, fitted.gap_]).tobytes()
+    return weights.tobytes() + fitted.intercept_.tobytes() + numbers
 
 
 def _fit_in_child(path: Path, result: Path, dies: Callable[[], None] | None) -> None:

@@ -13,6 +13,7 @@
 #include "pegasos/io/scratch.hpp"
 #include "pegasos/solve.hpp"
 #include "problem.hpp"
+#include "snapshots.hpp"
 
 using namespace nb::literals;
 using namespace pegasos;
@@ -27,25 +28,6 @@ void check_rows(const PyProblem& p, size_t size) {
 template <class T>
 T item(const nb::dict& state, const char* name) {
   return nb::cast<T>(state[name], false);
-}
-
-// keep: a function that takes bytes, and says with how many seconds between two calls; start: bytes that it was given.
-Snapshots snapshots_of(const nb::object& keep, const nb::bytes& start, double every, PyWatch& outside) {
-  Snapshots found;
-  found.start = {start.c_str(), start.size()};
-  if (keep.is_none()) return found;
-  found.due = [every, clock = Stopwatch(0), last = 0.0]() mutable {
-    if (clock.seconds() - last < every) return false;
-    last = clock.seconds();
-    return true;
-  };
-  found.keep = [keep, &outside](const std::string& bytes) {
-    WithGil gil;
-    const nb::bytes content(bytes.data(), bytes.size());
-    const auto call = [&] { return PyObject_CallFunctionObjArgs(keep.ptr(), content.ptr(), nullptr); };
-    return outside.ask(call).is_valid();
-  };
-  return found;
 }
 
 // state: arrays that are written to and numbers that are replaced, by their names in PegasosState. The whole of it is

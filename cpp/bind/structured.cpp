@@ -8,8 +8,10 @@
 
 #include "fit.hpp"
 #include "pegasos/structured/hinge.hpp"
+#include "pegasos/structured/log_loss.hpp"
 #include "pegasos/structured/pegasos.hpp"
 #include "pegasos/structured/predict.hpp"
+#include "snapshots.hpp"
 #include "tagging.hpp"
 
 using namespace nb::literals;
@@ -84,13 +86,14 @@ nb::dict fitted(const PyTagging& tagging, double tol, int threads, PyWatch& outs
 }
 
 nb::dict fit_log(const PyTagging& tagging, OutVec<double> w, double tol, double max_epochs, uint64_t seed, bool goes_on,
-                 double at_zero, int threads, PyWatch& outside) {
+                 double at_zero, int threads, PyWatch& outside, const nb::object& keep, const nb::bytes& start,
+                 double every) {
   tagging.check(w.size());
   int64_t visits = 0;
-  const LikelihoodOptions options{max_epochs, seed, goes_on, at_zero};
+  const LogLossOptions options{max_epochs, seed, goes_on, at_zero, snapshots_of(keep, start, every, outside)};
   nb::dict result =
       fitted(tagging, tol, threads, outside, [&](const Tagging& task, Team& team, Watch& watch, History& history) {
-        minimise_likelihood(task, options, span_of(w), team, watch, history, visits);
+        LogLoss(task, options, span_of(w), team, watch, history, visits).run();
       });
   result["visits"] = visits;
   return result;
@@ -144,14 +147,16 @@ struct PyDualSets {
 };
 
 nb::dict fit_hinge(const PyTagging& tagging, PyDualSets& dual, OutVec<double> w, double tol, double max_epochs,
-                   uint64_t seed, int threads, PyWatch& outside) {
+                   uint64_t seed, int threads, PyWatch& outside, const nb::object& keep, const nb::bytes& start,
+                   double every) {
   tagging.check(w.size());
   if (tagging.costs.empty()) throw std::invalid_argument("the hinge needs costs");
   std::vector<WorkingSet> sets = dual.sets(tagging.task);
   int64_t visits = 0;
+  const HingeOptions options{max_epochs, seed, snapshots_of(keep, start, every, outside)};
   nb::dict result =
       fitted(tagging, tol, threads, outside, [&](const Tagging& task, Team& team, Watch& watch, History& history) {
-        minimise_hinge(task, {max_epochs, seed}, sets, span_of(w), team, watch, history, visits);
+        Hinge(task, options, sets, span_of(w), team, watch, history, visits).run();
       });
   dual.read(sets);
   result["visits"] = visits;
@@ -164,7 +169,7 @@ struct PyStepState {
 };
 
 nb::dict fit_pegasos(const PyTagging& tagging, bool log_loss, const PegasosOptions& options, PyStepState& state,
-                     int threads, PyWatch& outside) {
+                     int threads, PyWatch& outside, const nb::object& keep, const nb::bytes& start, double every) {
   for (const auto* each : {&state.v, &state.out}) tagging.check(each->size());
   if (state.B.size() != 0) tagging.check(state.B.size());
   if (int64_t(state.counts.size()) != tagging.task.m()) throw std::invalid_argument("counts do not fit the sequences");
@@ -176,10 +181,13 @@ nb::dict fit_pegasos(const PyTagging& tagging, bool log_loss, const PegasosOptio
   s.counts = span_of(state.counts);
   s.out = span_of(state.out);
   s.B = span_of(state.B);
-  return fitted(tagging, options.tol, threads, outside,
-                [&](const Tagging& task, Team& team, Watch& watch, History& history) {
-                  StructuredPegasos(task, log_loss, options, s, team, watch, history).run();
-                });
+  s.snapshots = snapshots_of(keep, start, every, outside);
+  nb::dict result = fitted(tagging, options.tol, threads, outside,
+                           [&](const Tagging& task, Team& team, Watch& watch, History& history) {
+                             StructuredPegasos(task, log_loss, options, s, team, watch, history).run();
+                           });
+  s.snapshots = {};  // the state outlives who keeps it
+  return result;
 }
 
 // For each feature the labels that it occurs with, ascending: where each begins, and the labels.
@@ -228,10 +236,12 @@ void bind_fits(nb::module_& m) {
   // clang-format on
 #undef PEG_NUMBER
   m.def("tag_log", &fit_log, "tagging"_a, "w"_a.noconvert(), nb::kw_only(), "tol"_a, "max_epochs"_a, "seed"_a,
-        "goes_on"_a, "at_zero"_a, "threads"_a, "watch"_a);
+        "goes_on"_a, "at_zero"_a, "threads"_a, "watch"_a, "keep"_a.none() = nb::none(), "start"_a = nb::bytes("", 0),
+        "every"_a = 0.0);
   m.def("tag_hinge", &fit_hinge, "tagging"_a, "dual"_a, "w"_a.noconvert(), nb::kw_only(), "tol"_a, "max_epochs"_a,
-        "seed"_a, "threads"_a, "watch"_a);
-  m.def("tag_pegasos", &fit_pegasos, "tagging"_a, "log_loss"_a, "options"_a, "state"_a, "threads"_a, "watch"_a);
+        "seed"_a, "threads"_a, "watch"_a, "keep"_a.none() = nb::none(), "start"_a = nb::bytes("", 0), "every"_a = 0.0);
+  m.def("tag_pegasos", &fit_pegasos, "tagging"_a, "log_loss"_a, "options"_a, "state"_a, "threads"_a, "watch"_a,
+        "keep"_a.none() = nb::none(), "start"_a = nb::bytes("", 0), "every"_a = 0.0);
 }
 
 }  // namespace

@@ -124,9 +124,10 @@ class Reader {
     } else {
       const double x = PyFloat_AsDouble(v);
       if (x == -1 && PyErr_Occurred() != nullptr) {
-        if (!PyErr_ExceptionMatches(PyExc_TypeError) && !PyErr_ExceptionMatches(PyExc_OverflowError))
-          throw nb::python_error();
+        const bool too_large = PyErr_ExceptionMatches(PyExc_OverflowError) != 0;
+        if (!too_large && !PyErr_ExceptionMatches(PyExc_TypeError)) throw nb::python_error();
         PyErr_Clear();
+        if (too_large) fail("has the feature '" + name_ + "' with a number that is too large for a float");
         fail("has the feature '" + name_ + "' with a value of type " + type_of(value) +
              "; values are numbers, strings, bools, dicts or lists");
       }

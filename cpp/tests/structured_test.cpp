@@ -1,9 +1,12 @@
 // Chains under sanitizers: the dynamic programmes against each other, and every solver to the end.
+#include <cmath>
 #include <numeric>
 #include <optional>
+#include <string>
 
 #include "check.hpp"
 #include "pegasos/structured/hinge.hpp"
+#include "pegasos/structured/log_loss.hpp"
 #include "pegasos/structured/newton.hpp"
 #include "pegasos/structured/pegasos.hpp"
 #include "pegasos/structured/predict.hpp"
@@ -102,6 +105,42 @@ TEST(the_sum_over_labellings_is_at_least_the_best_of_them) {
   }
 }
 
+// Columns of very different size: every method has its turn, the one of all labellings the last.
+TEST(the_hinge_is_solved_to_the_last_digits_from_any_snapshot) {
+  Small data(3, 30, 5);
+  for (size_t at = 0; at < data.values.size(); ++at) data.values[at] *= std::pow(10.0, data.indices[at] % 3);
+  for (const auto& chosen : no_or_some_features) {
+    Model model(data, true, true, false, chosen);
+    model.task.lam = 1e-3;
+    Team team(2);
+    Watch watch = forever();
+    std::vector<std::string> taken;
+    const auto fit = [&](const std::string& start, std::vector<double>& w) {
+      std::vector<WorkingSet> sets(30);
+      HingeOptions options{1000, 1};
+      options.snapshots.start = start;
+      options.snapshots.due = [] { return true; };
+      options.snapshots.keep = [&](const std::string& bytes) { return taken.push_back(bytes), true; };
+      History history(1e-7, watch);
+      int64_t visits = 0;
+      w.assign(size_t(model.layout.size), 0.0);
+      Hinge(model.task, options, sets, w, team, watch, history, visits).run();
+      CHECK(history.converged());
+      return visits;
+    };
+    std::vector<double> w, again;
+    const int64_t visits = fit("", w);
+    const std::vector<std::string> all = taken;
+    CHECK(all.size() > 5);
+    for (size_t at = 0; at < all.size(); at += 1 + all.size() / 4) {
+      CHECK(fit(all[at], again) == visits);
+      CHECK(again == w);
+    }
+    CHECK(fit(all.back(), again) == visits);
+    CHECK(again == w);
+  }
+}
+
 TEST(the_solvers_of_the_hinge_agree) {
   const Small data(4, 30, 5);
   for (const auto& chosen : no_or_some_features) {
@@ -112,7 +151,7 @@ TEST(the_solvers_of_the_hinge_agree) {
     std::vector<WorkingSet> sets(30);
     History exact(1e-5, watch);
     int64_t visits = 0;
-    minimise_hinge(model.task, {1000, 1}, sets, w, team, watch, exact, visits);
+    Hinge(model.task, {1000, 1}, sets, w, team, watch, exact, visits).run();
     CHECK(exact.converged());
     PegasosOptions options;
     options.k = 2, options.steps = 3000, options.to_the_end = true, options.sampling = Sampling::permutation;
@@ -134,7 +173,7 @@ TEST(the_solvers_of_the_log_loss_agree) {
     std::vector<double> w(size_t(model.layout.size)), v(w.size()), out(w.size()), counts(30), B(w.size());
     History exact(1e-9, watch);
     int64_t visits = 0;
-    minimise_likelihood(model.task, {1000, 1, false, 1e9}, w, team, watch, exact, visits);
+    LogLoss(model.task, {1000, 1, false, 1e9}, w, team, watch, exact, visits).run();
     CHECK(exact.converged());
     PegasosOptions options;
     options.k = 3, options.steps = 2000, options.to_the_end = true, options.tail = 1, options.radius = 100;

@@ -12,12 +12,12 @@ import kill_cycles
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from kept_fits import check_every_checkpoint, outcome, same_again
+from kept_fits import check_every_checkpoint, interrupted, outcome, same_again
 from sklearn.exceptions import ConvergenceWarning
 
 import pegasos
 from pegasos import SDCA, Auto, Pegasos, PegasosClassifier, PegasosRegressor, checkpointing, datasets
-from pegasos.io import atomic, checkpoints
+from pegasos.io import atomic
 
 TEXT, SIGNS = datasets.make_text(400, 300, n_nonzeros=20, random_state=0)
 DENSE = np.random.default_rng(0).normal(size=(300, 8)) * np.geomspace(0.01, 100, 8)
@@ -112,26 +112,6 @@ def test_twenty_kills_at_every_call_of_the_system_change_nothing(tmp_path: Path)
     _, status = os.waitpid(kill_cycles.start(path, result), 0)
     assert status == 0
     assert result.read_bytes() == wanted
-
-
-def interrupted(path: Path, model: Any, X: Any, y: Any, writes: int = 3, copied: bool = True) -> None:
-    """A checkpoint, left by a fit that has failed."""
-    real, count = checkpoints.Checkpoints._write, 0
-
-    def write(self: Any) -> None:
-        nonlocal count
-        real(self)
-        count += 1
-        if count == writes:
-            raise ZeroDivisionError
-
-    checkpoints.Checkpoints._write = write  # type: ignore[method-assign]
-    try:
-        with pytest.raises(ZeroDivisionError), checkpointing(path, every=0.0):
-            (same_again(model) if copied else model).fit(X, y)
-    finally:
-        checkpoints.Checkpoints._write = real  # type: ignore[method-assign]
-    assert path.exists()
 
 
 MODEL = PegasosClassifier(lam=1e-5, tol=1e-5, solver=SDCA())
@@ -245,7 +225,6 @@ def test_what_a_killed_process_was_writing_is_written_over(tmp_path: Path) -> No
 def test_where_there_are_none_it_is_said(tmp_path: Path) -> None:
     for fit in (
         lambda: pegasos.KernelPegasosClassifierCV().fit(DENSE, THREE),
-        lambda: pegasos.PegasosSequenceTagger().fit([[["a"]]], [["x"]]),
         lambda: PegasosClassifier().partial_fit(DENSE, THREE, classes=[0, 1, 2]),
         lambda: pegasos.PegasosClassifierCV().fit(DENSE, THREE),
         lambda: pegasos.PegasosRegressorCV().fit(DENSE, NUMBERS),

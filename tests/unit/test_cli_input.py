@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from commands import CHUNKS, SIGNS, X, folder, run, shell
 
 from pegasos import load_model
 from pegasos.cli import screen
+from pegasos.io import checkpoints
 
 __all__ = ["folder"]  # a fixture
 
@@ -151,7 +153,6 @@ def test_liblinears_models_have_no_objective(folder: Path) -> None:
         (["two.svm", "-m", "m", "--checkpoint", "c", "--every", "nan"], 2, "--every"),
         (["two.svm", "-m", "m", "--skip-bad=-1"], 2, "--skip-bad"),
         (["chunks.conll", "-m", "m", "--memory", "1GB"], 2, "--memory is for linear models"),
-        (["chunks.conll", "-m", "m", "--checkpoint", "c"], 2, "--checkpoint is for linear and kernel models"),
         (["empty.svm", "-m", "m"], 3, "empty.svm has no rows"),
         (["two.svm", "-m", "m", "--test", "missing.svm"], 3, "missing.svm: No such file"),
         (["wide.svm", "-m", "m"], 3, "columns up to number 2,147,483,647"),
@@ -167,6 +168,25 @@ def test_what_would_end_badly_is_refused_before_it_begins(
     said_to_user = run("train", *said, code=code).stderr
     assert message in " ".join(said_to_user.replace("│", " ").split())
     assert not Path("m").exists()
+
+
+def test_a_sequence_model_goes_on_from_its_checkpoint(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run("train", "chunks.conll", "-m", "alone", "--tol", "1e-6", "-q")
+    real = checkpoints.Checkpoints._write
+
+    def once(self: Any) -> None:
+        real(self)
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(checkpoints.Checkpoints, "_write", once)
+        run("train", "chunks.conll", "-m", "m", "--tol", "1e-6", "--checkpoint", "c", "--every", "0", "-q", code=3)
+    assert Path("c").exists()
+    run("train", "--resume", "c", "-q")
+    assert not Path("c").exists()
+    found, alone = load_model("m"), load_model("alone")
+    assert found._w.tobytes() == alone._w.tobytes()
+    assert found.gap_ == alone.gap_
 
 
 def test_a_kernel_model_goes_on_from_its_checkpoint(folder: Path) -> None:

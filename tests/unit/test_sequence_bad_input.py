@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from chains import DICTS, TAGS, tagger
 
-from pegasos import Pegasos
+from pegasos import Pegasos, PegasosSequenceTagger, PegasosStructured
 
 FRAME = pd.DataFrame({"a": [1.0, 0.0], "b": [0.0, 1.0]})
 LOOP: dict[str, Any] = {}
@@ -72,7 +72,10 @@ BAD: list[tuple[dict[str, Any], dict[str, Any], str]] = [
     ({}, {"X": np.ones((2, 2)), "y": [0, 1], "lengths": np.array([2**63, 2**63, 2], np.uint64)}, "but there are 2 tok"),
     ({}, {"X": np.ones((2, 2)), "y": [0, 1], "lengths": [1.0, 1.0]}, "whole numbers"),
     ({}, {"X": [FRAME, FRAME[["b", "a"]]], "y": [[0, 1], [1, 0]]}, r"X\[1\] has other names of columns than X\[0\]"),
-    ({}, {"X": [[{"a": 10**400}]], "y": [["D"]]}, r"X\[0\]\[0\] has the feature 'a'"),
+    ({}, {"X": [[{"a": 10**400}]], "y": [["D"]]}, r"X\[0\]\[0\] has the feature 'a' .*too large"),
+    ({"n_hashed": 64}, {"X": np.ones((2, 2)), "y": [0, 1], "lengths": [2]}, "n_hashed is for features that have names"),
+    ({"min_count": 2}, {"X": [np.ones((2, 2))], "y": [[0, 1]]}, "min_count is for features that have names"),
+    ({"min_count": 2, "n_hashed": 64}, {}, "min_count goes with a vocabulary"),
     ({}, {"X": [[{"a": 1e200}]], "y": [["D"]]}, "overflows although its entries are finite"),
     ({}, {"X": [[{"a": "\ud800"}]], "y": [["D"]]}, "no valid Unicode"),
     ({}, {"X": [[{"a": b"x"}]], "y": [["D"]]}, "value of type bytes"),
@@ -139,3 +142,10 @@ def test_sequences_may_be_named_by_anything() -> None:
     names = np.array([None, None, "b", ("c", 1)], object)
     model = tagger().fit(np.eye(4), [0, 1, 0, 1], groups=names)
     np.testing.assert_array_equal(model._w, tagger().fit(np.eye(4), [0, 1, 0, 1], lengths=[2, 1, 1])._w)
+
+
+@pytest.mark.parametrize("model", [PegasosSequenceTagger(), PegasosStructured()])
+def test_parameters_of_a_solver_need_an_object(model: Any) -> None:
+    with pytest.raises(ValueError, match="solver__k needs a solver object, but solver is the word 'auto'"):
+        model.set_params(solver__k=3)
+    assert model.set_params(solver=Pegasos(), solver__k=3).solver.k == 3

@@ -41,9 +41,12 @@ class Snapshot {
   }
 
   const std::string& written() const { return written_; }
-  void end() const {
-    if (reads_ && place_ != given_.size()) fail();
+  bool reads() const { return reads_; }
+  // What was read is refused where it is impossible.
+  void expect(bool possible) const {
+    if (reads_ && !possible) fail();
   }
+  void end() const { expect(place_ == given_.size()); }
 
  private:
   template <class T>

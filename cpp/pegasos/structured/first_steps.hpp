@@ -9,6 +9,7 @@
 #include <cmath>
 
 #include "pegasos/data/sampler.hpp"
+#include "pegasos/run/snapshot.hpp"
 #include "pegasos/structured/tagging.hpp"
 
 namespace pegasos::structured {
@@ -24,12 +25,15 @@ class FirstSteps {
     length_ = 0.2 / std::sqrt(typical);
   }
 
-  // From w on. False: the watch says stop.
-  bool run(std::span<double> w, Team& team, Watch& watch, int64_t& visits) {
-    for (int epoch = 0; epoch < 2; ++epoch) {
-      steps_ = 0;
-      std::fill(late_.begin(), late_.end(), 0.0);
-      if (!pass(epoch, w, team, watch)) return false;
+  // From w on. False: the watch says stop, or kept(), which is asked between batches.
+  template <class Kept>
+  bool run(std::span<double> w, Team& team, Watch& watch, int64_t& visits, const Kept& kept) {
+    for (; epoch_ < 2; ++epoch_, next_ = 0) {
+      if (next_ == 0) {
+        steps_ = 0;
+        std::fill(late_.begin(), late_.end(), 0.0);
+      }
+      if (!pass(w, team, watch, kept)) return false;
       visits += task_.m();
     }
     // The average: an addition counts in all iterates but those before it.
@@ -37,16 +41,27 @@ class FirstSteps {
     return true;
   }
 
+  // All that the next batch depends on, but for w and visits, which are somebody else's.
+  void visit(Snapshot& s) {
+    s.items(epoch_, next_, steps_);
+    s.numbers(std::span(squares_));
+    s.numbers(std::span(late_));
+    s.expect(next_ >= 0);
+  }
+
  private:
   static constexpr int64_t batch_ = 8;
   static constexpr double least_ = 1e-3;  // probabilities below that are left out
 
-  bool pass(int epoch, std::span<double> w, Team& team, Watch& watch) {
+  template <class Kept>
+  bool pass(std::span<double> w, Team& team, Watch& watch, const Kept& kept) {
     Sampler sampler(Sampling::permutation, seed_, Population{task_.m()});
     std::vector<Sampler::Pick> picks(static_cast<size_t>(task_.m()));
-    sampler.fill(uint64_t(epoch) * uint64_t(task_.m()), picks);
+    sampler.fill(uint64_t(epoch_) * uint64_t(task_.m()), picks);
     std::vector<Slope> slopes(batch_);
-    for (int64_t from = 0; from < task_.m(); from += batch_) {
+    for (; next_ < task_.m(); next_ += batch_) {
+      if (!kept()) return false;
+      const int64_t from = next_;
       Edges edges(task_.layout, task_.allowed, w.data());
       edges.exponentiate();
       const int64_t count = std::min(batch_, task_.m() - from);
@@ -125,6 +140,8 @@ class FirstSteps {
   std::vector<double> late_;     // what was added, times the number of iterates before
   std::vector<Label> in_doubt_;  // of one token
   double length_ = 0, steps_ = 0;
+  int epoch_ = 0;
+  int64_t next_ = 0;  // sequence of the epoch
 };
 
 }  // namespace pegasos::structured

@@ -14,8 +14,8 @@
 
 #include "pegasos/data/sampler.hpp"
 #include "pegasos/proof/history.hpp"
+#include "pegasos/structured/labellings.hpp"
 #include "pegasos/structured/rounding.hpp"
-#include "pegasos/structured/working_set.hpp"
 
 namespace pegasos::structured {
 
@@ -41,33 +41,30 @@ class FrankWolfe {
   // Whether the last run ended since another method might be faster, with its certificate.
   bool crawls() const { return crawls_; }
 
-  // max_epochs: passes over all sequences, or as many visits. It crawls when more than so many are to come, and it has
-  // had its turn, so many visits.
-  void run(uint64_t seed, double max_epochs, double to_come, int64_t turn) {
-    const int64_t until = visits_ + turn;
+  // A run from here on. It crawls when more than so many passes over all sequences are to come, and it has had its
+  // turn, so many visits.
+  void begin(uint64_t seed, double to_come, int64_t turn) {
+    seed_ = seed, to_come_ = to_come;
+    until_ = visits_ + turn;
+    round_ = 0;
     crawls_ = false;
     seen_gap_ = std::numeric_limits<double>::infinity();
     rebuild();
+  }
+
+  // max_epochs: passes over all sequences, or as many visits. kept(): between two rounds; false: the fit ends.
+  template <class Kept>
+  void run(double max_epochs, const Kept& kept) {
     const int64_t m = task_.m();
     const double most = max_epochs * double(m);
-    Sampler sampler(Sampling::permutation, seed, Population{m});
-    const Stream draws = Stream(seed).split(1);
-    for (int64_t round = 0;; ++round) {
-      std::vector<int64_t> order;
-      if (round < 2) {
-        std::vector<Sampler::Pick> picks(static_cast<size_t>(m));
-        sampler.fill(uint64_t(round) * uint64_t(m), picks);
-        for (const auto& pick : picks) order.push_back(pick.row);
-      } else {
-        order = by_gap(draws.split(uint64_t(round)));
-      }
-      if (!epoch(order) || !sweeps()) break;
+    for (; kept(); ++round_) {
+      if (!epoch(order_of_round()) || !sweeps()) break;
       const double estimate = std::accumulate(gap_.begin(), gap_.end(), 0.0) / double(m);
       const bool last = double(visits_) >= most;
-      if (last || estimate <= 0.7 * history_.tol() || round % 8 == 7) {
+      if (last || estimate <= 0.7 * history_.tol() || round_ % 8 == 7) {
         if (!certify()) break;
         if (done_ || last) return;
-        crawls_ = epochs_to_come() > to_come && visits_ >= until;
+        crawls_ = epochs_to_come() > to_come_ && visits_ >= until_;
         if (crawls_) return;
         step_on_all();
       }
@@ -77,8 +74,27 @@ class FrankWolfe {
     certify();
   }
 
+  // All that the next round, and whatever follows, depends on, but for w and visits, which are somebody else's.
+  void visit(Snapshot& s) {
+    s.items(seed_, to_come_, until_, round_, crawls_, done_, seen_visits_, seen_gap_);
+    s.numbers(gap_);
+    s.expect(gap_.size() == sets_.size());
+    visit_sets(s, task_, sets_, sum_);
+  }
+
  private:
   static constexpr int64_t batch_ = 16;
+
+  // First every sequence once, and again, then those with a gap.
+  std::vector<int64_t> order_of_round() const {
+    if (round_ >= 2) return by_gap(Stream(seed_).split(1).split(uint64_t(round_)));
+    const auto m = static_cast<size_t>(task_.m());
+    std::vector<Sampler::Pick> picks(m);
+    Sampler(Sampling::permutation, seed_, Population{task_.m()}).fill(uint64_t(round_) * m, picks);
+    std::vector<int64_t> order;
+    for (const auto& pick : picks) order.push_back(pick.row);
+    return order;
+  }
 
   // What a unit of a dual variable of sequence i adds to w: its weight / (lam m).
   double unit(int64_t i) const { return task_.weight(i) * unit_; }
@@ -94,10 +110,8 @@ class FrankWolfe {
 
   // With the labelling that was found for it.
   void step(int64_t i) {
-    const Label* labels = found_.data() + task_.chains.begin(i);
     WorkingSet& set = sets_[size_t(i)];
-    if (!std::equal(labels, labels + task_.chains.length(i), task_.truth_of(i)))
-      set.add(task_.chains, i, task_.layout, task_.truth_of(i), labels, cost_of(task_, i, labels), sum_);
+    keep_labelling(task_, i, found_.data() + task_.chains.begin(i), set, sum_);
     gap_[size_t(i)] = task_.weight(i) * set.solve(unit(i), w_.data());
   }
 
@@ -228,7 +242,9 @@ class FrankWolfe {
   double unit_;
   int64_t& visits_;
   bool done_ = false, crawls_ = false;
-  int64_t seen_visits_ = 0;
+  uint64_t seed_ = 0;
+  double to_come_ = 0;
+  int64_t until_ = 0, round_ = 0, seen_visits_ = 0;
   double seen_gap_ = std::numeric_limits<double>::infinity();
 };
 

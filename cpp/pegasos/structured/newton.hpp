@@ -14,7 +14,6 @@
 #include "pegasos/linalg/conjugate_gradients.hpp"
 #include "pegasos/proof/history.hpp"
 #include "pegasos/structured/curvature.hpp"
-#include "pegasos/structured/first_steps.hpp"
 #include "pegasos/structured/likelihood.hpp"
 
 namespace pegasos::structured {
@@ -36,24 +35,40 @@ class Newton {
   }
 
   // at_zero: f(0), for a start that is no better. max_epochs: passes over all sequences; 0: the start is proven, no
-  // step is taken. visits: counted before, in sequences.
-  void run(double at_zero, double max_epochs, int64_t& visits) {
-    const int64_t m = likelihood_.task().m();
-    if (!evaluate(w_, f_, gradient_, visits)) return;
-    if (!(f_ <= at_zero)) {
-      std::fill(w_.begin(), w_.end(), 0.0);
-      if (!evaluate(w_, f_, gradient_, visits)) return;
-    }
-    if (note(visits)) return;
-    for (uint64_t round = 0; double(visits) < max_epochs * double(m); ++round) {
-      if (!find_direction(draws_.split(round))) return;
+  // step is taken. visits: counted before, in sequences. kept(): between two steps; false: the fit ends.
+  template <class Kept>
+  void run(double at_zero, double max_epochs, int64_t& visits, const Kept& kept) {
+    if (!(round_ < 0 ? begin(at_zero, visits) : look_again())) return;
+    const double most = max_epochs * double(likelihood_.task().m());
+    for (; double(visits) < most && kept(); ++round_) {
+      if (!find_direction(draws_.split(uint64_t(round_)))) return;
       const double slope = dot(gradient_, direction_);
       if (!(slope < 0) || !walk(slope, visits)) return;  // no step is any better: rounding has the last word
       if (note(visits)) return;
     }
   }
 
+  // All that the next step depends on, but for w, visits and the history, which are somebody else's.
+  void visit(Snapshot& s) { s.items(round_, least_, exactness_); }
+
  private:
+  // False: there is nothing more to do.
+  bool begin(double at_zero, int64_t& visits) {
+    if (!evaluate(w_, f_, gradient_, visits)) return false;
+    if (!(f_ <= at_zero)) {
+      std::fill(w_.begin(), w_.end(), 0.0);
+      if (!evaluate(w_, f_, gradient_, visits)) return false;
+    }
+    round_ = 0;
+    return !note(visits);
+  }
+
+  // The gradient and the marginals, which a snapshot leaves out: they are large, and follow from w.
+  bool look_again() {
+    int64_t seen_before = 0;
+    return evaluate(w_, f_, gradient_, seen_before);
+  }
+
   bool evaluate(std::span<const double> w, double& f, std::vector<double>& gradient, int64_t& visits) {
     visits += likelihood_.task().m();
     return likelihood_.evaluate(w, team_, watch_, f, gradient);
@@ -169,26 +184,9 @@ class Newton {
   Stream draws_;
   Curvature curvature_;
   double f_ = 0, least_ = 0.0625, exactness_ = 1;
+  int64_t round_ = -1;  // steps taken; -1: the start has not been looked at
   std::vector<double> gradient_, direction_, trial_, trial_gradient_;
   std::vector<double> size2_;  // squared sizes of features; empty: they are alike
 };
-
-struct LikelihoodOptions {
-  double max_epochs = std::numeric_limits<double>::infinity();
-  uint64_t seed = 0;
-  bool from_start = false;  // w is a point to go on from: no first steps
-  double at_zero = 0;       // f(0)
-};
-
-inline void minimise_likelihood(const Tagging& task, const LikelihoodOptions& options, std::span<double> w, Team& team,
-                                Watch& watch, History& history, int64_t& visits) {
-  if (!options.from_start) FirstSteps(task, options.seed).run(w, team, watch, visits);
-  Likelihood likelihood(task);
-  Newton solver(likelihood, w, options.seed, team, watch, history);
-  if (watch.look()) solver.run(options.at_zero, options.max_epochs, visits);
-  if (watch.interrupted() || !history.empty()) return;
-  watch.forgive_time();  // what there is shall have its proof, and no more
-  solver.run(options.at_zero, 0, visits);
-}
 
 }  // namespace pegasos::structured

@@ -32,6 +32,7 @@ struct StepState {
   double C = 0;
   int64_t averaged = 0;
   bool known = true;  // counts and cost tell all of w; else w proves nothing, and 0 is the bound
+  Snapshots snapshots = {};
 };
 
 class StructuredPegasos {
@@ -63,15 +64,16 @@ class StructuredPegasos {
     Sampler sampler(o_.sampling, o_.seed, Population{task_.m(), {}, task_.weights}, o_.k);
     const int64_t last = o_.steps;
     const int64_t tail = last - int64_t(std::ceil(o_.tail * double(last - began_)));
-    int64_t next_look = began_ + std::max<int64_t>(1, (task_.m() + o_.k - 1) / o_.k);
+    next_look_ = began_ + std::max<int64_t>(1, (task_.m() + o_.k - 1) / o_.k);
+    s_.snapshots.restore([this](Snapshot& s) { visit(s); });
     bool going = true;
-    while (going && s_.t < last) {
+    while (going && s_.t < last && kept()) {
       if (average_.on() && o_.tail < 1 && o_.to_the_end && s_.t == tail) average_.restart();
       going = step(sampler);
-      if (!going || o_.one_pass || o_.to_the_end || s_.t < next_look) continue;
+      if (!going || o_.one_pass || o_.to_the_end || s_.t < next_look_) continue;
       if (!check() || done_) break;
       if (average_.on() && o_.tail < 1 && s_.t < last) average_.restart();
-      next_look = s_.t + std::max<int64_t>(1, (s_.t - began_) / 4 / epoch() * epoch() + epoch());
+      next_look_ = s_.t + std::max<int64_t>(1, (s_.t - began_) / 4 / epoch() * epoch() + epoch());
     }
     const bool fresh = history_.empty() || history_.last().steps != s_.t;
     write();
@@ -85,6 +87,23 @@ class StructuredPegasos {
   }
 
  private:
+  static constexpr int64_t steps_between_looks = 16;  // at the clock, for a snapshot
+
+  bool kept() {
+    if (s_.t % steps_between_looks != 0 || s_.snapshots.keep_if_due([this](Snapshot& s) { visit(s); })) return true;
+    watch_.interrupt();
+    return false;
+  }
+
+  // All that the next step, and whatever follows, depends on.
+  void visit(Snapshot& s) {
+    for (const std::span<double> each : {s_.v, s_.counts, s_.B}) s.numbers(each);
+    s.items(s_.t, s_.cost, s_.known, next_look_);
+    w_.visit(s);
+    average_.visit(s);
+    history_.visit(s);
+  }
+
   int64_t epoch() const { return std::max<int64_t>(1, task_.m() / o_.k); }
 
   bool step(Sampler& sampler) {
@@ -240,7 +259,7 @@ class StructuredPegasos {
   std::vector<Sampler::Pick> picks_;
   std::vector<double> cost_, gradient_;
   std::unique_ptr<Likelihood> likelihood_;
-  int64_t began_;
+  int64_t began_, next_look_ = 0;
   bool done_ = false;
 };
 

@@ -68,4 +68,17 @@ inline bool score(const Tagging& task, std::span<const double> w, Team& team, Wa
       [](int64_t) {});
 }
 
+// f(w) of the hinge, and the labellings that it is made of, one label a token.
+inline bool hinge_of(const Tagging& task, std::span<const double> w, Team& team, Watch& watch,
+                     std::vector<Label>& labels, double& f) {
+  labels.resize(size_t(task.chains.tokens()));
+  std::vector<double> best(size_t(task.m())), truth(size_t(task.m()));
+  Tagging plain = task;
+  plain.costs = {};
+  if (!decode(task, w, team, watch, labels, best) || !score(plain, w, team, watch, truth)) return false;
+  f = task.lam / 2 * norm2(w);
+  for (int64_t i = 0; i < task.m(); ++i) f += task.weight(i) * (best[size_t(i)] - truth[size_t(i)]) / double(task.m());
+  return true;
+}
+
 }  // namespace pegasos::structured

@@ -35,13 +35,23 @@ class Softened {
 
   // Ends when the history has converged, after so many passes over all sequences, when the watch says stop, and where a
   // smaller tau proves no more. w is the best that was seen, and the last line belongs to it. Another run goes on.
-  void run(uint64_t seed, double max_epochs) {
+  // kept(): between two stages; false: the fit ends.
+  template <class Kept>
+  void run(uint64_t seed, double max_epochs, const Kept& kept) {
     if (tau_ == 0 && !begin()) return;
-    while (goes_on() && double(visits_) < max_epochs * double(task_.m())) {
+    while (goes_on() && double(visits_) < max_epochs * double(task_.m()) && kept()) {
       if (!stage(seed, max_epochs) || history_.converged() || history_.stopped()) return;
     }
   }
   bool goes_on() const { return idle_ < 2; }
+
+  // All that the next stage depends on, but for w, visits and the history, which are somebody else's.
+  void visit(Snapshot& s) {
+    s.numbers(at_);
+    s.numbers(before_);
+    s.expect(at_.size() == w_.size() && (before_.empty() || before_.size() == w_.size()));
+    s.items(f_, tau_, tau_before_, gap_, error_, idle_);
+  }
 
   // w is another one now, of this objective.
   void better(double objective) { f_ = objective; }
@@ -50,8 +60,12 @@ class Softened {
   // The first tau, whose entropy, a third of what it can be, makes about the gap that there is.
   bool begin() {
     double zero = 0;
-    if (!objective(std::vector<double>(w_.size()), zero)) return false;
-    if (zero < f_) std::fill(at_.begin(), at_.end(), 0.0);
+    if (!hinge_of(task_, std::vector<double>(w_.size()), team_, watch_, labels_, zero)) return false;
+    if (zero < f_) {
+      f_ = zero;
+      for (auto& x : {std::span(at_), w_}) std::fill(x.begin(), x.end(), 0.0);
+      history_.add(visits_, f_, history_.bound(), {});
+    }
     const double tokens = double(task_.chains.tokens()) / double(task_.m());
     const double most = *std::max_element(task_.costs.begin(), task_.costs.end());
     gap_ = f_ - history_.last().dual;
@@ -70,12 +84,12 @@ class Softened {
     Likelihood likelihood(soft_);
     History inside(std::max(error_, 0.3 * history_.tol()) / tau_, watch_);
     Newton(likelihood, at_, seed, team_, watch_, inside)
-        .run(std::numeric_limits<double>::infinity(), max_epochs, visits_);
+        .run(std::numeric_limits<double>::infinity(), max_epochs, visits_, [] { return true; });
     double f = 0;
     if (inside.empty() || !watch_.look() || !likelihood.evaluate(at_, team_, watch_, f, gradient_)) return false;
     const double bound = bound_of(likelihood);
     for (double& x : at_) x *= tau_;
-    if (!objective(at_, f)) return false;
+    if (!hinge_of(task_, at_, team_, watch_, labels_, f)) return false;
     visits_ += 2 * task_.m();
     const double slack = rounding_.objective(at_, task_.lam / 2 * norm2(at_));
     if (f < f_) {
@@ -102,7 +116,7 @@ class Softened {
     before_ = now;
     tau_before_ = tau_;
     tau_ = tau;
-    error_ = 0.3 * factor * gap;
+    error_ = 0.3 * factor * std::min(gap, f_ - history_.bound());  // a stage may prove nothing at all
   }
 
   // From the marginals and the gradient at u = w / tau.
@@ -116,19 +130,6 @@ class Softened {
     return likelihood.expected_cost(at_) * tau_ - task_.lam / 2 * length * length;
   }
 
-  // f(w) of the hinge.
-  bool objective(std::span<const double> w, double& f) {
-    std::vector<Label> labels(size_t(task_.chains.tokens()));
-    std::vector<double> best(size_t(task_.m())), truth(size_t(task_.m()));
-    Tagging plain = task_;
-    plain.costs = {};
-    if (!decode(task_, w, team_, watch_, labels, best) || !score(plain, w, team_, watch_, truth)) return false;
-    f = task_.lam / 2 * norm2(w);
-    for (int64_t i = 0; i < task_.m(); ++i)
-      f += task_.weight(i) * (best[size_t(i)] - truth[size_t(i)]) / double(task_.m());
-    return true;
-  }
-
   const Tagging& task_;
   Tagging soft_;
   std::span<double> w_;
@@ -137,6 +138,7 @@ class Softened {
   History& history_;
   int64_t& visits_;
   Rounding rounding_;
+  std::vector<Label> labels_;
   std::vector<double> at_, gradient_, costs_;  // at: w of the last stage, which begins the next; during one, u
   std::vector<double> before_;                 // what the stage before has found
   double f_;                                   // of w

@@ -63,12 +63,15 @@ class Pieces {
       if (work == 0) first_.push_back(i);
       const int64_t begin = chains.begin(i), end = begin + chains.length(i);
       const int64_t numbers = chains.indptr[size_t(end)] - chains.indptr[size_t(begin)];
-      work += double(end - begin) * token + double(numbers) * (4 + 0.25 * double(labels)) + 50;
+      const double own = double(end - begin) * token + double(numbers) * (4 + 0.25 * double(labels)) + 50;
+      work_ += own;
+      work += own;
       if (work > 1e6) work = 0;
     }
     first_.push_back(chains.size());
   }
   int64_t size() const { return int64_t(first_.size()) - 1; }
+  double work() const { return work_; }  // of all, in operations
 
   static constexpr int64_t at_once = 16;  // between two looks at the watch
 
@@ -89,6 +92,7 @@ class Pieces {
 
  private:
   std::vector<int64_t> first_;
+  double work_ = 0;
 };
 
 // ||w||^2, in pieces of a fixed length.

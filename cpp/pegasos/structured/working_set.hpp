@@ -11,6 +11,7 @@
 #include <numeric>
 #include <vector>
 
+#include "pegasos/run/snapshot.hpp"
 #include "pegasos/structured/difference.hpp"
 
 namespace pegasos::structured {
@@ -60,27 +61,38 @@ class WorkingSet {
     for (size_t j = 0; j < kept_.size(); ++j)
       if (std::equal(labels, labels + n, kept_[j].labels.begin())) return j;
     if (kept_.size() == most) drop_least();
-    Kept kept;
-    kept.labels.assign(labels, labels + n);
-    kept.cost = cost;
-    sum.clear();
-    each_difference(chains, i, layout, truth, labels, [&](int64_t place, double x) { sum.add(place, x); });
-    std::vector<size_t> order(sum.size());
-    std::iota(order.begin(), order.end(), size_t{0});
-    std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return sum.place(a) < sum.place(b); });
-    for (const size_t j : order) {
-      if (sum.value(j) == 0) continue;
-      kept.places.push_back(sum.place(j));
-      kept.values.push_back(sum.value(j));
+    return append(chains, i, layout, truth, labels, cost, sum);
+  }
+
+  // All that the next steps depend on; cost_of(labels).
+  template <class CostOf>
+  void visit(Snapshot& s, const Chains& chains, int64_t i, const Layout& layout, const Label* truth,
+             const CostOf& cost_of, SparseSum& sum) {
+    auto count = int64_t(kept_.size());
+    s.items(count);
+    if (s.reads()) kept_.clear();
+    std::vector<Label> labels(size_t(chains.length(i)));
+    for (int64_t j = 0; j < count; ++j) {
+      if (!s.reads()) labels = kept_[size_t(j)].labels;
+      s.numbers(std::span(labels));
+      if (s.reads()) {
+        s.expect(std::all_of(labels.begin(), labels.end(), [&](Label k) { return k < layout.labels; }));
+        append(chains, i, layout, truth, labels.data(), cost_of(labels.data()), sum);
+      }
+      s.items(kept_[size_t(j)].alpha, kept_[size_t(j)].idle);
     }
-    for (const Kept& other : kept_) kept.gram.push_back(dot(other, kept));
-    kept.gram.push_back(dot(kept, kept));
-    kept_.push_back(std::move(kept));
-    return kept_.size() - 1;
   }
 
   // Of a fit before.
   void set_alpha(size_t j, double alpha) { kept_[j].alpha = alpha; }
+
+  // One more visit: labellings that had no weight for long are dropped.
+  void age() {
+    for (size_t j = kept_.size(); j-- > 0;) {
+      kept_[j].idle = kept_[j].alpha > 0 ? 0 : kept_[j].idle + 1;
+      if (kept_[j].idle > patience) drop(j);
+    }
+  }
 
   // Maximises the dual over the dual variables of this sequence, w follows. Returns the gap of the labellings kept,
   // before. unit = weight of the sequence / (lam m).
@@ -126,6 +138,27 @@ class WorkingSet {
   }
 
  private:
+  size_t append(const Chains& chains, int64_t i, const Layout& layout, const Label* truth, const Label* labels,
+                double cost, SparseSum& sum) {
+    Kept kept;
+    kept.labels.assign(labels, labels + chains.length(i));
+    kept.cost = cost;
+    sum.clear();
+    each_difference(chains, i, layout, truth, labels, [&](int64_t place, double x) { sum.add(place, x); });
+    std::vector<size_t> order(sum.size());
+    std::iota(order.begin(), order.end(), size_t{0});
+    std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return sum.place(a) < sum.place(b); });
+    for (const size_t j : order) {
+      if (sum.value(j) == 0) continue;
+      kept.places.push_back(sum.place(j));
+      kept.values.push_back(sum.value(j));
+    }
+    for (const Kept& other : kept_) kept.gram.push_back(dot(other, kept));
+    kept.gram.push_back(dot(kept, kept));
+    kept_.push_back(std::move(kept));
+    return kept_.size() - 1;
+  }
+
   double gram(size_t a, size_t b) const {
     if (a == kept_.size() || b == kept_.size()) return 0;
     return a < b ? kept_[b].gram[a] : kept_[a].gram[b];
@@ -144,12 +177,6 @@ class WorkingSet {
     } else {
       change_[j] -= kept_[j].alpha;
       kept_[j].alpha = 0;
-    }
-  }
-  void age() {
-    for (size_t j = kept_.size(); j-- > 0;) {
-      kept_[j].idle = kept_[j].alpha > 0 ? 0 : kept_[j].idle + 1;
-      if (kept_[j].idle > patience) drop(j);
     }
   }
   // Only one without weight may go, or w would change; where all have some, one more is kept.

@@ -104,8 +104,6 @@ def make_estimator(job: Training) -> Any:
         raise ValueError(f"{name} is not for {kind.__name__}.")
     model = kind(**options)
     check(kind._rules, model)
-    if job.checkpoint is not None and not getattr(kind, "_keeps_checkpoints", False):
-        raise ValueError(f"--checkpoint is for linear and kernel models, not for {kind.__name__}.")
     if job.memory is not None and not is_linear(kind):
         raise ValueError(f"--memory is for linear models, not for {kind.__name__}.")
     n_bytes(job.memory)

@@ -49,12 +49,10 @@ class Stated:
     weights_of: Callable[[Any], Weights]  # of all rows, from their sample_weight: a fold has others
 
 
-class Model(Files, CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type hints
-    """Base of the estimators. Knows how a fit goes, not what the labels mean, nor what w is made of."""
+class SolverInside:
+    """Mixin before scikit-learn's base: `solver__k` and so on are for solver objects, and a word is told to be none."""
 
-    _rules: ClassVar[dict[str, Rule]]
-    _keeps_checkpoints = False
-    classes_: NDArray[Any]
+    solver: Any
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters, those of the solver object as ``solver__k`` and so on."""
@@ -66,7 +64,15 @@ class Model(Files, CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]  
                 f"{nested[0]} needs a solver object, but solver is the word {solver!r}. Use solver=Pegasos() and "
                 f"{nested[0]}, or solver=Pegasos({name}=...)."
             )
-        return super().set_params(**params)  # type: ignore[no-any-return]  # scikit-learn has no type hints
+        return super().set_params(**params)  # type: ignore[misc, no-any-return]  # of scikit-learn's base
+
+
+class Model(SolverInside, Files, CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type hints
+    """Base of the estimators. Knows how a fit goes, not what the labels mean, nor what w is made of."""
+
+    _rules: ClassVar[dict[str, Rule]]
+    _keeps_checkpoints = False
+    classes_: NDArray[Any]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -40,12 +40,12 @@ def checkpointing(path: Path, every: float = 30.0) -> Iterator[None]:
         and the block is left.
     every : float, default=30
         Seconds between two checkpoints, at least. Coordinate ascent has them between epochs, Pegasos at any step;
-        second-order phases are repeated from the last one before them.
+        second-order phases are repeated from the last one before them, but for those of sequences with the log loss.
 
     Notes
     -----
     A fit that was killed ends, when it is run again, with exactly the model of one that was not. One fit of a
-    linear or kernel model to a block. The file has the parameters and a fingerprint of the data:
+    linear, kernel or sequence model to a block. The file has the parameters and a fingerprint of the data:
     other ones are refused.
 
     Examples

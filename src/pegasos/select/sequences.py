@@ -72,6 +72,7 @@ n_iter_, n_steps_, history_
 
     warm_start = False
     partial_fit = NotHere()  # there is no lam to choose from a part of the sequences
+    _keeps_checkpoints = False  # it is many fits
 
     _rules: ClassVar[dict[str, run.Rule]] = {
         **{name: rule for name, rule in PegasosSequenceTagger._rules.items() if name not in ("lam", "warm_start")},

@@ -51,4 +51,4 @@ active: ContextVar[FitStore | None] = ContextVar("active", default=None)
 def refuse_store(who: str) -> None:
     """Raise if checkpoints are asked for where there are none."""
     if active.get() is not None:
-        raise ValueError(f"{who} has no checkpoints: they are for fit of linear and kernel models.")
+        raise ValueError(f"{who} has no checkpoints: they are for fit of linear, kernel and sequence models.")

@@ -35,7 +35,7 @@ class Structure(Protocol):
         """What y2 costs where y is right: >= 0, and 0 for y itself."""
 
 
-class PegasosStructured(run.Files, run.CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type hints
+class PegasosStructured(run.SolverInside, run.Files, run.CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
     """Structured prediction: rankings, trees, grids, whatever can be decoded.
 
     Parameters

@@ -19,7 +19,7 @@ from .training_set import sequence_weights
 from .weights import Shape
 
 
-class FittedChain(run.Files, run.CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type hints
+class FittedChain(run.SolverInside, run.Files, run.CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
     """Predictions of a chain, from its weights, its features and its labels."""
 
     classes_: NDArray[Any]

@@ -15,7 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from .. import _core
 from ..caller import user_level
-from ..estimators.base import seed_of
+from ..estimators.base import SolverInside, seed_of
 from ..estimators.base import thread_count as thread_count
 from ..io.mixin import Files
 from ..problem.problem import Floats
@@ -23,11 +23,11 @@ from ..problem.weights import row_weights
 from ..progress import CallbackSupportMixin, Progress, Told, all_or_nothing, with_callbacks
 from ..rules import LAM, Flag, Integer, Level, Number, OneOf, OrNone, Rule, check
 from ..solvers import Pegasos, solver_of
-from ..solvers.base import Fit, Run
+from ..solvers.base import Fit, Resume, Run
 from ..solvers.history import History
 from ..solvers.pegasos_options import norma_p, schedule
 from ..solvers.pegasos_refusals import refuse_long_step
-from ..solvers.store import refuse_store
+from ..solvers.store import active, refuse_store
 
 __all__ = [
     "LAM",
@@ -44,8 +44,10 @@ __all__ = [
     "OrNone",
     "Pegasos",
     "Progress",
+    "Resume",
     "Rule",
     "Run",
+    "SolverInside",
     "Told",
     "all_or_nothing",
     "check",
@@ -67,9 +69,11 @@ __all__ = [
 
 def stop_of(model: Any, one_pass: bool = False) -> Run:
     """When a fit of this estimator ends; the clock starts here."""
-    stop = Run(model.tol, model.max_epochs, model.max_time, one_pass, remember=bool(model.warm_start) and not one_pass)
+    remember = bool(model.warm_start) and not one_pass
+    stop = Run(model.tol, model.max_epochs, model.max_time, one_pass, remember=remember, store=active.get())
     check(model._rules, model, hints={"lam": "Coming from crfsuite's c2? lam = 2 * c2 / n_sequences."})
-    refuse_store(f"{type(model).__name__}.fit")
+    if one_pass or not getattr(model, "_keeps_checkpoints", False):
+        refuse_store(f"{type(model).__name__}.{'partial_fit' if one_pass else 'fit'}")
     if model.n_jobs == 0:
         raise ValueError("n_jobs must not be 0; use None or 1 for one thread, -1 for all cores.")
     return stop

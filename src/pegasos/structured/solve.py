@@ -76,6 +76,7 @@ def solve(task: Task, solver: Any, stop: Run, going: Going, seed: int) -> tuple[
         "max_epochs": float(min(stop.max_epochs, 1e18)),
         "seed": seed,
         "threads": stop.threads,
+        **stop.snapshots(),
     }  # no watch: what interrupts a fit knows its frames, and a watch knows what interrupted it
     dual = None
     if task.loss == "log":
@@ -148,7 +149,9 @@ def _pegasos(task: Task, solver: Pegasos, stop: Run, going: Going, seed: int) ->
     else:
         state.known = t == 0
     options = _options(task, solver, stop, t, late, seed)
-    found = _core.tag_pegasos(task.tagging, task.loss == "log", options, state, stop.threads, native_watch(stop, out))
+    found = _core.tag_pegasos(
+        task.tagging, task.loss == "log", options, state, stop.threads, native_watch(stop, out), **stop.snapshots()
+    )
     visits = (state.t - t) * options.k
     running = {
         "v": v, "c": state.c, "B": B, "C": state.C, "averaged": state.averaged, "out": out.copy(), "late": late,

@@ -11,8 +11,9 @@ from .. import _core, words
 from ..losses.costs import costs_between
 from . import run
 from .fitted import FittedChain, check_possible
+from .kept import begin, solve_once
 from .labels import allowed_of, check_allowed
-from .solve import Going, Task, check_pegasos, solve
+from .solve import Going, Task, check_pegasos
 from .tokens import Places
 from .training_set import Reader, TrainingSet
 from .transition_features import chosen_columns
@@ -35,6 +36,7 @@ class TrainedChain(FittedChain):
     solver: words.Solver
     warm_start: bool
     random_state: words.RandomState
+    _keeps_checkpoints = True
     _going_on: tuple[Going, Places, bytes] | None
 
     def _before(self, always: bool = False) -> bool:
@@ -63,7 +65,8 @@ class TrainedChain(FittedChain):
         told = run.Told(*data.given, lambda weights: facts | {"_w": weights[0]})
         progress = run.Progress(self, [""], told, [going.w], lambda: float(self.tol * task.at_zero))
         stop = run.Run(**{**vars(stop), "report": progress.report_of(0), "threads": self._threads()})
-        fit, left = solve(task, solver, stop, going, run.seed_of(self.random_state, solver))
+        stop, seed = begin(stop, self, data, shape, going, run.seed_of(self.random_state, solver))
+        fit, left = solve_once(task, solver, stop, going, seed)
         if not np.isfinite(fit.w).all():
             raise ValueError("the weights have overflown. Scale the features down, or raise lam.")
         progress.finish([fit.w])

@@ -69,10 +69,19 @@ class Reader:
     def whole(self, X: Any, y: Any, lengths: Any, groups: Any, sample_weight: Any) -> Whole:
         """All that is there; `min_count` waits for the weights, which count in it."""
         stacked, features = read(X, lengths, groups, self.features, 1, self.hashed)
+        self._check_words(features)
         if not len(stacked.lengths):
             raise ValueError("X has no sequences: there is nothing to learn from.")
         classes, codes = encode(flat(y, stacked), stacked, self.classes)
         return Whole(stacked, features, classes, codes, (X, y, sample_weight))
+
+    def _check_words(self, features: Features) -> None:
+        """What is asked for names of features must be about some."""
+        if self.hashed and self.min_count > 1:
+            raise ValueError("min_count goes with a vocabulary, which n_hashed does without: set one of the two.")
+        asked = "n_hashed" if self.hashed else "min_count" if self.min_count > 1 else ""
+        if asked and not features.named:
+            raise ValueError(f"{asked} is for features that have names; the columns of matrices stay as they are.")
 
     def chosen(self, whole: Whole, s: Floats | None) -> TrainingSet:
         """What is left with these weights of sequences; None: all are 1."""
