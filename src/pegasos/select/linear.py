@@ -17,8 +17,7 @@ class PegasosClassifierCV(Chances, LinearSearch, PegasosClassifier):
 
     Folds are weights of zero over the same rows, nothing is copied. lam falls, and every fit begins with the dual
     variables of those before; where held-out scores clearly fall with it, smaller ones are left out. Fits of folds are
-    rough at first; those of the chosen lam are as exact as `tol`. `exact_` says which are, `gaps_` proves how exact each
-    is.
+    rough at first; those of the chosen lam are as exact as `tol`. `exact_` says which are, `gaps_` how exact each is.
 
     Parameters
     ----------
