@@ -125,10 +125,11 @@ def report(bench: Bench, data: str, tol: float, seconds: dict[str, list[float]],
     best = by_grid.best_index_
     folds = np.array([every[f"split{k}_test_score"] for k in range(5)])
     lost, error = every["mean_test_score"][best] - every["mean_test_score"][here], folds[:, best].std(ddof=1) / 5**0.5
+    left_out = int(np.isnan(chosen.scores_).any(axis=0).sum())
     print(
-        f"    lam {chosen.lam_:.3g}, by GridSearchCV {by_grid.best_params_['lam']:.3g}: {lost:.5f} lost, a standard error "
-        f"is {error:.5f}; best_score_ {chosen.best_score_:.5f}, GridSearchCV has {every['mean_test_score'][here]:.5f} there; "
-        f"{int(np.isnan(chosen.scores_).any(axis=0).sum())} lams left out",
+        f"    lam {chosen.lam_:.3g}, by GridSearchCV {by_grid.best_params_['lam']:.3g}: {lost:.5f} lost, a standard error is "
+        f"{error:.5f}; best_score_ {chosen.best_score_:.5f}, by GridSearchCV {every['mean_test_score'][here]:.5f} there; "
+        f"{left_out} lams left out",
         flush=True,
     )
 
