@@ -127,8 +127,8 @@ def report(bench: Bench, data: str, tol: float, seconds: dict[str, list[float]],
     lost, error = every["mean_test_score"][best] - every["mean_test_score"][here], folds[:, best].std(ddof=1) / 5**0.5
     left_out = int(np.isnan(chosen.scores_).any(axis=0).sum())
     print(
-        f"    lam {chosen.lam_:.3g}, by GridSearchCV {by_grid.best_params_['lam']:.3g}: {lost:.5f} lost, a standard error "
-        f"is {error:.5f};\n    best_score_ {chosen.best_score_:.5f}, by GridSearchCV "
+        f"    lam {chosen.lam_:.3g}, by GridSearchCV {by_grid.best_params_['lam']:.3g}: {lost:.5f} lost, standard "
+        f"error {error:.5f};\n    best_score_ {chosen.best_score_:.5f}, by GridSearchCV "
         f"{every['mean_test_score'][here]:.5f} at this lam; {left_out} lams left out",
         flush=True,
     )

@@ -14,6 +14,7 @@ from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, TimeSeriesS
 from sklearn.preprocessing import StandardScaler
 
 from pegasos import (
+    KernelPegasosClassifierCV,
     PegasosClassifier,
     PegasosClassifierCV,
     PegasosRegressor,
@@ -113,6 +114,14 @@ def test_weights_of_classes_count_unless_a_score_is_named() -> None:
 def test_one_score_is_needed(scoring: Any) -> None:
     with pytest.raises(ValueError, match="scoring must be one score"):
         PegasosClassifierCV([1e-2], scoring=scoring).fit(X2, Y2)
+
+
+@pytest.mark.parametrize("probability", [None, "sigmoid"])
+@pytest.mark.parametrize("model", [PegasosClassifierCV, KernelPegasosClassifierCV])
+def test_scores_of_chances_need_a_loss_that_has_them(model: Any, probability: Any) -> None:
+    with pytest.raises(ValueError, match="asks for chances, which the fits of folds do not have with loss='hinge'"):
+        model([1e-2], 3, scoring="neg_brier_score", probability=probability).fit(X2, POSITIVE)
+    assert model([1e-2], 3, scoring="neg_brier_score", loss="log").fit(X2, POSITIVE).best_score_ > -0.25
 
 
 def test_rows_of_weight_zero_have_no_score() -> None:

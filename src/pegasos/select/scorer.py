@@ -50,6 +50,14 @@ class Scorer:
         if self._plain:
             self._s = stated.problem.weights.s
         self._model, self._told, self._facts = model, stated.told, stated.facts
+        wanted = getattr(self._score, "_response_method", None)
+        nobody = stand_in(model, stated.facts, np.zeros((1, 1)))
+        if wanted == "predict_proba" and not hasattr(nobody, wanted):
+            raise ValueError(
+                f"scoring={scoring!r} asks for chances, which the fits of folds do not have with loss={model.loss!r}: "
+                "those of `probability` are made when lam is chosen. Choose by a score of answers or of "
+                "decision_function, or take a loss with chances of its own."
+            )
 
     def values(self, scores: Floats, fold: Fold, fits: list[Fit]) -> tuple[float, float]:
         """Of the held-out rows, and of those it was trained on."""

@@ -100,8 +100,7 @@ class Search:
         def fit(i: int, tol: float, left: int) -> None:
             fits = self._solve(lams[i], tol, seed, left)
             self._stopped = next((fit.error for each in fits for fit in each if fit.error is not None), None)
-            self._note(found, i, lams[i], fits)
-            found.exact[:, i] &= tol <= self._run.tol
+            self._note(found, i, lams[i], fits, tol <= self._run.tol)
             if self._stopped is not None or self._run.halt[0]:
                 raise self._stopped or KeyboardInterrupt
             found.n_lams = max(found.n_lams, i + 1)
@@ -127,14 +126,16 @@ class Search:
 
     def _make_exact(self, found: Found, lams: Floats, tol: float, fit: Callable[[int, float, int], None]) -> None:
         """Fit the chosen lam to tol, and those that could be chosen then, until the choice is one that is exact."""
-        done: list[int] = []
-        moved = 0.0  # how far it has taken a mean score, at most
+        enough = tol * self._stated.problem.at_zero
+        done = [i for i, gaps in enumerate(found.gaps.T) if (gaps <= enough).all()]
+        moved, last = 0.0, None  # how far it has taken a mean score, at most; the last lam, near which others are alike
         while todo := open_questions(found.scores[:, : found.n_lams], done, moved):
-            i = min(todo, key=lambda i: abs(i - done[-1])) if done else todo[0]  # dual variables are alike there
+            i = todo[0] if last is None else min(todo, key=lambda i, at=last: abs(i - at))  # type: ignore[misc]
             before = found.scores[:, i].mean()
             self._path.go_back(lams[i])
             fit(i, tol, len(todo))
             done.append(i)
+            last = i
             moved = max(moved, abs(float(found.scores[:, i].mean() - before)))
 
     def _solve(self, lam: float, tol: float, seed: int, lams_left: int) -> list[list[Fit]]:
@@ -147,8 +148,8 @@ class Search:
         n = len(self._stated.names)
         return [fits[k * n : (k + 1) * n] for k in range(len(self._folds))]
 
-    def _note(self, found: Found, i: int, lam: float, fits: list[list[Fit]]) -> None:
-        """Score the folds that are finished."""
+    def _note(self, found: Found, i: int, lam: float, fits: list[list[Fit]], to_tol: bool) -> None:
+        """Score the folds that are finished. to_tol: they were to be as exact as tol; others may be so by chance."""
         kept = []
         for k, (problem, fold, each) in enumerate(zip(self._problems, self._folds, fits, strict=True)):
             if any(fit.interrupted for fit in each):
@@ -159,8 +160,9 @@ class Search:
             found.n_support[k, i] = self._model._support_rows(problem, each)
             if self._bounds is not None:
                 found.bounds[k, i] = self._bounds.of(replace(problem, lam=float(lam)), fold, each, scores)
-            found.exact[k, i] = all(fit.converged for fit in each)
-            found.missed[k, i] = not found.exact[k, i]
+            found.missed[k, i] = not all(fit.converged for fit in each)
+            so_anyway = found.gaps[k, i] <= self._run.tol * problem.at_zero
+            found.exact[k, i] = not found.missed[k, i] and (to_tol or so_anyway)
             found.operations += sum(fit.operations for fit in each)
             kept.append((fold.held_out, scores[fold.held_out]))
         if found.out_of_fold is not None:
