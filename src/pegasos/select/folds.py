@@ -49,4 +49,5 @@ def _numbers(rows: Any, n_rows: int) -> Index:
     rows = rows.astype(np.intp)
     if len(rows) and not -n_rows <= rows.min() <= rows.max() < n_rows:
         raise ValueError(f"cv names row {rows[np.argmax(np.abs(rows))]}, but X has {n_rows} rows.")
-    return (rows % n_rows).astype(small)
+    numbers: Index = (rows % n_rows).astype(small)
+    return numbers
