@@ -210,6 +210,7 @@ class SideBySide {
           mine.losses += s * loss_.value(score[l], y);
           mine.conjugates += s * conjugate;
           mine.rounding.row(s, error * size[l], norm, std::abs(a), conjugate, std::abs(y));
+          if (loss_.violation(a, score[l], y) > 0) calm_[size_t(i)] = 0;  // if it goes on, with all that could move
         }
         done += row.size() * n_;
       }

@@ -16,7 +16,7 @@ from .chain import profits
 
 ROUGHEST = 1e-3  # tol: what is more exact is done one by one
 _WIDEST = 8  # problems side by side: their numbers of a feature fill a line of the cache
-_MOST_EPOCHS = 10  # then Auto goes on, which lets rows sit out and has second-order methods
+_MOST_EPOCHS = 20  # then Auto goes on, which lets rows sit out and has second-order methods
 
 
 def stand_side_by_side(problem: Problem, solver: Solver, run: Run) -> bool:
