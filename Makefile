@@ -130,7 +130,9 @@ bench: $(VENV)/.installed $(VENV)/.demo
 	$(PY) benchmarks/sequences.py
 	$(PY) benchmarks/readers.py
 	$(PY) benchmarks/larger_than_memory.py
-	$(PY) benchmarks/choosing.py --linear-svc
+	$(PY) benchmarks/choosing.py --linear-svc --data generated texts digits cancer iris
+	$(PY) benchmarks/choosing.py --data arxiv --rounds 1 --save choosing_full
+	$(PY) benchmarks/choosing.py --kernels --save choosing_kernels
 
 # The peers are nobody's dependency: where one of them cannot be installed, its contests are skipped and say so.
 bench-peers: $(VENV)/.peers bench

@@ -1,10 +1,11 @@
 """Choosing lam: eight values, five folds and the last fit, against one cold fit, GridSearchCV and LinearSVC.
 
     python benchmarks/choosing.py [--quick] [--threads 1] [--rounds 3] [--tol 1e-3 1e-5] [--data generated digits ...]
+                                  [--linear-svc] [--every] [--rows 100000] [--save choosing]
     python benchmarks/choosing.py --kernels [--quick]
 
-The methods take turns; medians of the ratios of a turn count, seconds do not. Every method has the same folds.
-With --kernels: kernel models on Adult (rbf, the gamma of the paper) and on small sets, in CPU seconds, one round.
+The methods take turns; medians count. Every method has the same folds. With --kernels: kernel models on Adult (rbf, the
+gamma of the paper) and on small sets, one round. --every: with stop_early=False as well.
 
 GridSearchCV is over our own estimator; LinearSVC (hinge, C = 1 / (lam m)) has its default tol, which asks for less.
 Work is what the fits count by themselves, whatever else the machine does; with one thread, times are processor seconds.
@@ -16,9 +17,12 @@ import argparse
 import time
 import warnings
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from typing import Any
 
+import contest
 import numpy as np
+from contest import Finding, compare
 from sklearn import datasets as toys
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.svm import LinearSVC
@@ -32,10 +36,36 @@ from pegasos import (
 )
 
 NAMES = ("generated", "texts", "arxiv", "digits", "cancer", "iris")
+TARGETS = {"one fit": 8.0, "GridSearchCV": 5.0, "LinearSVC": 50.0}
+AIMED_AT = ("generated", "texts", "arxiv", "adult")  # others only stand beside them
 warnings.simplefilter("ignore")
 
 
-def load(name: str, quick: bool, rows: int) -> tuple[Any, Any, Any] | None:
+@dataclass
+class Bench:
+    """Findings, printed as they come."""
+
+    threads: int
+    findings: list[Finding] = field(default_factory=list)
+
+    def add(self, found: Finding, more: str = "") -> None:
+        self.findings.append(found)
+        contest.print_finding(found, more)
+
+    def timed(self, work: Callable[[], Any]) -> tuple[float, Any]:
+        clock = time.process_time if self.threads == 1 else time.perf_counter
+        began = clock()
+        found = work()
+        return clock() - began, found
+
+    def compare(self, what: str, data: str, peer: str, samples: dict[str, list[float]], **notes: Any) -> None:
+        target = TARGETS[peer] if data in AIMED_AT and not what.startswith("every") else None
+        sense: Any = "at most" if peer == "one fit" else "faster"
+        against = f"{peer}; ours: {self.threads} thread{'s' * (self.threads > 1)}"
+        self.add(compare(what, data, against, samples, target, sense, **notes))
+
+
+def load(name: str, quick: bool, rows: int | None) -> tuple[Any, Any, Any] | None:
     """Rows, labels, values of lam; none where the data is not there."""
     if name == "generated":
         X, y = datasets.make_text(500 if quick else 10_000, random_state=0)
@@ -51,14 +81,7 @@ def load(name: str, quick: bool, rows: int) -> tuple[Any, Any, Any] | None:
     return (X - X.mean(axis=0)) / (X.std(axis=0) + 1e-9), y, np.geomspace(1e-1, 1e-6, 8)
 
 
-def timed(work: Callable[[], Any], threads: int) -> tuple[float, Any]:
-    clock = time.process_time if threads == 1 else time.perf_counter
-    began = clock()
-    found = work()
-    return clock() - began, found
-
-
-def measure(name: str, rows: tuple[Any, Any, Any], tol: float, args: argparse.Namespace) -> None:
+def measure(bench: Bench, name: str, rows: tuple[Any, Any, Any], tol: float, args: argparse.Namespace) -> None:
     X, y, lams = rows
     folds, m = list(StratifiedKFold(5).split(X, y)), X.shape[0]
     params = {"tol": tol, "n_jobs": args.threads}
@@ -71,46 +94,44 @@ def measure(name: str, rows: tuple[Any, Any, Any], tol: float, args: argparse.Na
 
     seconds: dict[str, list[float]] = {}
     found: dict[str, Any] = {}
+    todo: dict[str, Callable[[], Any]] = {"search": search}
+    if args.every:
+        todo["every lam"] = lambda: search(stop_early=False)
+    todo["one fit"] = lambda: PegasosClassifier(found["search"].lam_, **params).fit(X, y)
+    todo["GridSearchCV"] = lambda: grid(PegasosClassifier(**params), "lam", lams)
+    if args.linear_svc:
+        todo["LinearSVC"] = lambda: grid(LinearSVC(loss="hinge"), "C", 1 / (lams * m))
     for _ in range(args.rounds):
-        todo: dict[str, Callable[[], Any]] = {
-            "search": search,
-            "every lam": lambda: search(stop_early=False),
-            "GridSearchCV": lambda: grid(PegasosClassifier(**params), "lam", lams),
-        }
-        if args.linear_svc:
-            todo["LinearSVC"] = lambda: grid(LinearSVC(loss="hinge"), "C", 1 / (lams * m))
         for who, work in todo.items():
-            took, found[who] = timed(work, args.threads)
+            took, found[who] = bench.timed(work)
             seconds.setdefault(who, []).append(took)
-        took, found["one fit"] = timed(
-            lambda: PegasosClassifier(found["search"].lam_, **params).fit(X, y), args.threads
-        )
-        seconds.setdefault("one fit", []).append(took)
-    report(name, tol, seconds, found, (X, y, lams, folds))
+    whole = name != "arxiv" or args.rows is None
+    report(bench, name if whole else f"{name}{m}", tol, seconds, found)
 
 
-def report(name: str, tol: float, seconds: dict[str, list[float]], found: dict[str, Any], rows: Any) -> None:
-    X, y, lams, folds = rows
-    one, chosen, best = found["one fit"], found["search"], found["GridSearchCV"]
-    cold = sum(
-        PegasosClassifier(lam, tol=tol).fit(X[train], y[train])._operations for lam in lams for train, _ in folds
-    )
-    cold += PegasosClassifier(best.best_params_["lam"], tol=tol).fit(X, y)._operations
-    print(
-        f"{name}, {X.shape[0]} rows, tol {tol:g}: lam {chosen.lam_:.3g}, by GridSearchCV {best.best_params_['lam']:.3g}"
-    )
+def report(bench: Bench, data: str, tol: float, seconds: dict[str, list[float]], found: dict[str, Any]) -> None:
     for who in ("search", "every lam"):
-        model, took = found[who], np.array(seconds[who])
-        fits, faster = (np.median(x) for x in (took / seconds["one fit"], np.array(seconds["GridSearchCV"]) / took))
-        left_out = int(np.isnan(model.scores_).any(axis=0).sum())
-        print(
-            f"  {who:>10}: {fits:6.1f} times one fit, {faster:5.1f} times as fast as GridSearchCV; counted work "
-            f"{model._operations / one._operations:6.1f} and {cold / model._operations:5.1f}; {left_out} lams left out"
-        )
-        if "LinearSVC" in seconds:
-            print(f"{'':>12} {np.median(np.array(seconds['LinearSVC']) / took):.1f} times as fast as LinearSVC")
-    every = found["every lam"].cv_results_["mean_test_score"]
-    print(f"  mean scores differ by {np.abs(every - best.cv_results_['mean_test_score']).max():.4f} at most")
+        if who not in found:
+            continue
+        model, what = found[who], f"{who} to {tol:g}"
+        work, one = model._operations, found["one fit"]._operations
+        target = TARGETS["one fit"] if data in AIMED_AT and who == "search" else None
+        bench.add(Finding(f"{what}, counted", data, "one fit", work / 1e6, one / 1e6, target, "M"))
+        for peer in [peer for peer in TARGETS if peer in seconds]:
+            bench.compare(what, data, peer, {who: seconds[who], peer: seconds[peer]}, lam=model.lam_)
+    chosen, by_grid = found["search"], found["GridSearchCV"]
+    every = by_grid.cv_results_
+    here = int(np.argmin(np.abs(every["param_lam"].astype(float) - chosen.lam_)))
+    best = by_grid.best_index_
+    folds = np.array([every[f"split{k}_test_score"] for k in range(5)])
+    lost, error = every["mean_test_score"][best] - every["mean_test_score"][here], folds[:, best].std(ddof=1) / 5**0.5
+    left_out = int(np.isnan(chosen.scores_).any(axis=0).sum())
+    print(
+        f"    lam {chosen.lam_:.3g}, by GridSearchCV {by_grid.best_params_['lam']:.3g}: {lost:.5f} lost, standard "
+        f"error {error:.5f};\n    best_score_ {chosen.best_score_:.5f}, by GridSearchCV "
+        f"{every['mean_test_score'][here]:.5f} at this lam; {left_out} lams left out",
+        flush=True,
+    )
 
 
 def kernel_sets(quick: bool) -> dict[str, tuple[Any, Any, float, Any]]:
@@ -124,21 +145,19 @@ def kernel_sets(quick: bool) -> dict[str, tuple[Any, Any, float, Any]]:
         return sets
     X, y = datasets.load_adult()[:2]
     for m in (200,) if quick else (200, 1_000, 4_000):
-        sets[f"adult {m}"] = X[:m], y[:m], 0.05, np.geomspace(1e-1, 1e-5, 8)
+        sets[f"adult{m}"] = X[:m], y[:m], 0.05, np.geomspace(1e-1, 1e-5, 8)
     return sets if quick else sets | {"adult": (X, y, 0.05, [1e-3, 3.07e-4, 1e-4, 3.07e-5, 1e-5])}
 
 
-def measure_kernel(name: str, rows: tuple[Any, Any, float, Any], threads: int) -> None:
+def measure_kernel(bench: Bench, name: str, rows: tuple[Any, Any, float, Any]) -> None:
     X, y, gamma, lams = rows
-    params = {"gamma": gamma, "n_jobs": threads}
-    began = time.process_time()
-    model = KernelPegasosClassifierCV(lams, **params).fit(X, y)
-    middle = time.process_time()
-    grid = GridSearchCV(KernelPegasosClassifier(**params), {"lam": lams}, cv=5).fit(X, y)
-    took, other = middle - began, time.process_time() - middle
+    params = {"gamma": gamma, "n_jobs": bench.threads}
+    took, model = bench.timed(lambda: KernelPegasosClassifierCV(lams, **params).fit(X, y))
+    other, grid = bench.timed(lambda: GridSearchCV(KernelPegasosClassifier(**params), {"lam": lams}, cv=5).fit(X, y))
+    bench.compare("kernel search", name, "GridSearchCV", {"search": [took], "GridSearchCV": [other]})
     print(
-        f"{name}, {X.shape[0]} rows: {took:.3g} CPU s, GridSearchCV {other:.3g}: {other / took:.1f} times; lam "
-        f"{model.lam_:.3g} and {grid.best_params_['lam']:.3g}, score {model.best_score_:.4f} and {grid.best_score_:.4f}"
+        f"    lam {model.lam_:.3g} and {grid.best_params_['lam']:.3g}, score {model.best_score_:.4f} and "
+        f"{grid.best_score_:.4f}"
     )
 
 
@@ -146,23 +165,29 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="500 texts, one round")
     parser.add_argument("--kernels", action="store_true", help="kernel models")
+    parser.add_argument("--only", nargs="+", help="of the kernel sets")
     parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--rows", type=int, default=100_000, help="of arxiv")
+    parser.add_argument("--rows", type=int, default=None, help="of arxiv; all of them")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--tol", type=float, nargs="+", default=[1e-3, 1e-5])
     parser.add_argument("--data", nargs="+", choices=NAMES, default=NAMES)
+    parser.add_argument("--every", action="store_true", help="stop_early=False as well")
     parser.add_argument("--linear-svc", action="store_true", help="LinearSVC as well, which takes minutes")
+    parser.add_argument("--save", help="where to write the findings, without .json", default="choosing")
     args = parser.parse_args()
+    bench, facts = Bench(args.threads), contest.machine_facts()
+    contest.print_facts(facts)
+    contest.print_header()
     if args.kernels:
         for name, rows in kernel_sets(args.quick).items():
-            measure_kernel(name, rows, args.threads)
-        return
-    if args.quick:
-        args.rounds = 1
-    for name in args.data:
-        rows = load(name, args.quick, args.rows)
-        for tol in args.tol if rows is not None else ():
-            measure(name, rows, tol, args)
+            if not args.only or name in args.only:
+                measure_kernel(bench, name, rows)
+    for name in args.data if not args.kernels else ():
+        args.rounds = 1 if args.quick else args.rounds
+        found = load(name, args.quick, args.rows)
+        for tol in args.tol if found is not None else ():
+            measure(bench, name, found, tol, args)
+    print(contest.save(args.save, facts, bench.findings))
 
 
 if __name__ == "__main__":

@@ -22,13 +22,13 @@ using OutMat = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 // Problems must have their rows, lam and loss in common, which is not looked at. a: dual variables of each; u: a line
 // for each feature; w: a line for each problem; scores: a line for each row.
 nb::dict side_by_side(const std::vector<const PyProblem*>& problems, const SideBySideOptions& options,
-                      const std::vector<OutVec<double>>& a, OutMat u, OutVec<float> norms, OutMat w, OutMat scores,
-                      int threads, PyWatch& outside) {
+                      const std::vector<OutVec<double>>& a, OutMat u, OutVec<double> drift, OutVec<float> norms,
+                      OutMat w, OutMat scores, int threads, PyWatch& outside) {
   const size_t n = problems.size();
   if (n == 0 || a.size() != n) throw std::invalid_argument("dual variables for each problem");
   const auto rows = size_t(problems[0]->rows.size()), dim = size_t(problems[0]->rows.n_features()) + 1;
   if (u.shape(0) != dim || u.shape(1) != n || w.shape(0) != n || w.shape(1) != dim || scores.shape(0) != rows ||
-      scores.shape(1) != n || norms.size() != rows)
+      scores.shape(1) != n || norms.size() != rows || drift.size() != n)
     throw std::invalid_argument("arrays do not fit the problems");
   std::vector<Problem<AnyRows>> all;
   SideBySideState state;
@@ -42,6 +42,7 @@ nb::dict side_by_side(const std::vector<const PyProblem*>& problems, const SideB
     state.w.push_back(std::span(w.data() + l * dim, dim));
   }
   state.u = span_of(u);
+  state.drift = span_of(drift);
   state.norms = span_of(norms);
   state.scores = span_of(scores);
   std::vector<Fit> fits;
@@ -75,5 +76,6 @@ void bind_side_by_side(nb::module_& m) {
       .def_rw("trust", &SideBySideOptions::trust)
       .def_rw("new_lam", &SideBySideOptions::new_lam);
   m.def("side_by_side", &side_by_side, "problems"_a, "options"_a, "a"_a, nb::kw_only(), "u"_a.noconvert(),
-        "norms"_a.noconvert(), "w"_a.noconvert(), "scores"_a.noconvert(), "threads"_a, "watch"_a);
+        "drift"_a.noconvert(), "norms"_a.noconvert(), "w"_a.noconvert(), "scores"_a.noconvert(), "threads"_a,
+        "watch"_a);
 }

@@ -56,6 +56,20 @@ def test_the_history_of_any_model_is_drawn(model: Any) -> None:
     plt.close("all")
 
 
+def test_lams_whose_folds_were_left_rough_have_an_empty_mark() -> None:
+    from matplotlib import pyplot as plt
+
+    lams, scores = np.array([1e-1, 1e-2, 1e-3]), np.array([[0.8, 0.9, np.nan], [0.7, 0.9, np.nan]])
+    exact = np.array([[True, True, False], [False, True, False]])
+    shown = LamPathDisplay(lams, scores, scores, scores, scores, 1e-2, exact).plot()
+    marked = next(line for line in shown.axes_[0].lines if line.get_label() == "folds rougher than tol")
+    assert marked.get_xdata().tolist() == [1e-1]
+    assert marked.get_ydata().tolist() == [0.75]
+    every = LamPathDisplay(lams, scores, scores, scores, scores, 1e-2).plot()
+    assert len(every.axes_[0].lines) == len(shown.axes_[0].lines) - 1
+    plt.close("all")
+
+
 def test_every_class_has_a_line() -> None:
     from matplotlib import pyplot as plt
 

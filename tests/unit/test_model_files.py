@@ -67,7 +67,7 @@ def test_a_search_is_saved_with_what_it_has_found(name: str, tmp_path: Path) -> 
     model.save(tmp_path / "m")
     again = load_model(tmp_path / "m", **objects)
     found = ("lam_", "lams_", "scores_", "train_scores_", "gaps_", "best_params_", "best_index_", "best_score_")
-    for attribute in (*found, "n_splits_", "stopped_early_", "objectives_", "n_support_"):
+    for attribute in (*found, "n_splits_", "stopped_early_", "exact_", "objectives_", "n_support_"):
         assert same(getattr(again, attribute), getattr(model, attribute)), attribute
     assert again.cv_results_.keys() == model.cv_results_.keys()
     for key, column in model.cv_results_.items():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -77,6 +78,35 @@ def test_dual_variables_from_elsewhere_are_summed_up() -> None:
         assert fit.objective - fit.dual_objective <= 1e-4
         assert fit.epochs <= 1.3
         np.testing.assert_allclose(fit.objective, better.objective, atol=1e-4)
+
+
+@pytest.mark.parametrize("centre", [1e3, 1e7])
+def test_bounds_hold_where_rounding_counts(centre: float) -> None:
+    """Rows far from zero cancel in u, which is not built anew for every certificate."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(300, 5)) + centre, np.sign(rng.normal(size=300))
+    together, starts = SideBySide(Auto()), None
+    for lam in (1e8, 1e6, 1e4, 1e2):
+        jobs, run = jobs_of(PegasosClassifier(), X, y, lam)
+        if starts is not None:
+            jobs = [replace(job, start=start) for job, start in zip(jobs, starts, strict=True)]
+        fits = together.solve(list(enumerate(jobs)), replace(run, tol=0.05), 0)
+        for job, fit in zip(jobs, fits, strict=True):
+            u = sum(Fraction(s) * Fraction(a) * _exactly(x) for s, a, x in _used(job.problem, fit, X))
+            w2 = sum(each * each for each in u) / (Fraction(lam) * Fraction(job.problem.weights.total)) ** 2
+            mass = sum(Fraction(s) * abs(Fraction(a)) for s, a, _ in _used(job.problem, fit, X))
+            dual = mass / Fraction(job.problem.weights.total) - Fraction(lam) / 2 * w2
+            assert fit.dual_objective <= dual + Fraction(1e-15)
+        starts = [replace(fit.resume, steps=0) for fit in fits]
+
+
+def _exactly(x: Any) -> Any:
+    return np.array([Fraction(each) for each in (*x.tolist(), 1.0)], dtype=object)
+
+
+def _used(problem: Any, fit: Any, X: Any) -> list[tuple[float, float, Any]]:
+    """Weight, dual variable and row of all rows that count."""
+    return [(s, a, x) for s, a, x in zip(problem.weights.s, fit.resume.dual, X, strict=True) if s and a]
 
 
 def test_what_crawls_is_finished_by_Auto() -> None:

@@ -7,7 +7,9 @@
 // not. The numbers of a feature lie side by side, u[j n + l], so that a row is loaded once for all problems.
 //
 // It is made for rough fits: an epoch as in dual/sdca.hpp, one replica, and a row sits out while it is calm in all
-// problems. Measured in benchmarks/EXPERIMENTS.md.
+// problems. Certificates do not build u anew from a: what rounding has done to it is bounded step by step (`drift`),
+// and only where that bound is no longer small next to tol it is summed up again (dual/side_sums.hpp). Measured in
+// benchmarks/EXPERIMENTS.md.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +20,7 @@
 #include <vector>
 
 #include "pegasos/data/sampler.hpp"
-#include "pegasos/dual/warm.hpp"
+#include "pegasos/dual/side_sums.hpp"
 #include "pegasos/proof/certificate.hpp"
 #include "pegasos/proof/history.hpp"
 #include "pegasos/run/passes.hpp"
@@ -34,18 +36,6 @@ struct SideBySideOptions {
   bool new_lam = false;     // the dual variables come from another lam: begin with the best part of them
 };
 
-// What it works on, and hands back.
-struct SideBySideState {
-  std::vector<std::span<double>> a;  // of each problem
-  std::span<double> u;               // side by side, in step with a
-  std::span<float> norms;            // ||x_i||^2 as they become known; negative: not yet
-  std::vector<std::span<double>> w;  // out: of each problem
-  std::span<double> scores;          // out: side by side, of all rows
-  int64_t visits = 0;                // of rows
-  double operations = 0;             // counted, see run/meter.hpp
-  double trust = 1;                  // out: for the next fits
-};
-
 template <Loss L>
 class SideBySide {
  public:
@@ -59,6 +49,7 @@ class SideBySide {
         s_(state),
         team_(team),
         watch_(watch),
+        sums_(problems, state, team, watch),
         calm_(size_t(rows_.size())) {
     for (const auto& p : p_) {
       lanes_.push_back({1 / (p.lam * p.total), History(options.tol, watch)});
@@ -69,7 +60,8 @@ class SideBySide {
   // One fit a problem.
   std::vector<Fit> run() {
     const bool from_zero = std::all_of(s_.a.begin(), s_.a.end(), [](const auto& a) { return all_zero(a); });
-    bool go_on = from_zero || !o_.new_lam || shorten_all();
+    const bool known = std::all_of(s_.drift.begin(), s_.drift.end(), [](double x) { return std::isfinite(x); });
+    bool go_on = (known || sums_.sum_up()) && (from_zero || !o_.new_lam || sums_.shorten_all(loss_));
     bool proven = false;
     for (int64_t epoch = 0; go_on && epoch < o_.most_epochs && !proven; ++epoch) {
       go_on = visit(epoch, from_zero && epoch == 0);
@@ -95,21 +87,9 @@ class SideBySide {
     History history;
     double seen = 0;                            // their weight
     double gap = 0, before = -1, expected = 0;  // estimates: of this epoch and the last one, and for now
+    double length = 0;                          // ||u|| at most
     double trust = 1;
   };
-
-  bool shorten_all() {
-    for (size_t l = 0; l < p_.size(); ++l) {
-      double norm2 = 0;
-      for (size_t j = l; j < s_.u.size(); j += p_.size()) norm2 += s_.u[j] * s_.u[j];
-      const double part = best_part(p_[l], loss_, s_.a[l], norm2 / (2 * p_[l].lam * p_[l].total * p_[l].total));
-      for (size_t j = l; j < s_.u.size(); j += p_.size()) s_.u[j] *= part;
-      for (double& x : s_.a[l]) x *= part;
-      if (!watch_.go_on(int64_t(s_.a[l].size()))) return false;
-    }
-    s_.operations += 8 * double(rows_.size()) * double(n_);
-    return true;
-  }
 
   // Calm rows come every second, fourth, eighth epoch.
   void choose_due(int64_t epoch) {
@@ -121,7 +101,11 @@ class SideBySide {
   // growing: S counts the rows seen so far, as in an epoch of Pegasos.
   bool visit(int64_t epoch, bool growing) {
     choose_due(epoch);
-    for (Lane& lane : lanes_) lane.before = epoch == 0 ? -1 : lane.gap, lane.gap = lane.seen = 0;
+    const std::vector<double> squares = sums_.squares();
+    for (size_t l = 0; l < p_.size(); ++l) {
+      Lane& lane = lanes_[l];
+      lane.before = epoch == 0 ? -1 : lane.gap, lane.gap = lane.seen = 0, lane.length = 2 * std::sqrt(squares[l]);
+    }
     constexpr int64_t block = 512, near = Sampler::bucket_rows;
     const auto m = int64_t(due_.size());
     Sampler sampler(Sampling::blocks, Stream(o_.seed).split(uint64_t(epoch)).at(0), Population{m, due_, {}});
@@ -139,7 +123,7 @@ class SideBySide {
           const auto row = rows[picks[j].row];
           simd::dot(row, n_, s_.u.data(), score.data());
           if (ascend(row, picks[j].row, growing, score.data(), change.data()))
-            simd::axpy(row, n_, change.data(), s_.u.data());
+            simd::axpy_side(row, n_, change.data(), s_.u.data());
           work += row.size();
         }
         nonzeros += work;
@@ -161,6 +145,7 @@ class SideBySide {
   // The dual variables of a row in all problems; `change` is what u gains of it. False where nothing moves.
   bool ascend(const auto& row, int64_t i, bool growing, const double* score, double* change) {
     bool moves = false, calm = true;
+    const double norm2 = sums_.norm2(row, i);
     for (size_t l = 0; l < p_.size(); ++l) {
       const Problem<AnyRows>& p = p_[l];
       Lane& lane = lanes_[l];
@@ -173,8 +158,11 @@ class SideBySide {
       if (!(loss_.violation(a, now, y) > 0)) continue;
       calm = false;
       lane.gap += s * (loss_.value(now, y) + loss_.conjugate(a, y) + a * now);
-      const double better = loss_.ascend(a, now, y, s * lane.scale * norm2(row, i));
+      const double better = loss_.ascend(a, now, y, s * lane.scale * norm2);
       change[l] = s * (better - a);
+      const double by = std::abs(change[l]) * SideSums::longest(norm2);
+      lane.length += by;
+      s_.drift[l] += 4 * rounding_unit * (lane.length + by);
       moves |= better != a;
       a = better;
     }
@@ -183,66 +171,54 @@ class SideBySide {
     return moves;
   }
 
-  double norm2(const auto& row, int64_t i) {
-    float& known = s_.norms[size_t(i)];
-    if (known >= 0) return double(known);
-    const double exact = row.norm2();
-    if (exact > 1e-30 && exact < 1e30) known = float(exact);  // as near as a step needs
-    return exact;
-  }
-
   // Whether a certificate will probably prove tol for all.
   bool is_time() const {
     return std::all_of(lanes_.begin(), lanes_.end(), [&](const Lane& l) { return l.expected * l.trust <= o_.tol; });
   }
 
-  // The certificates of all problems in one pass, which builds u anew from a; see proof/certificate.hpp.
+  // The certificates of all problems in one pass; see proof/certificate.hpp.
   bool certify() {
     struct Sums {
       double losses = 0, conjugates = 0;
       RoundingSums rounding;
     };
+    if (sums_.has_drifted(o_.tol) && !sums_.sum_up()) return false;
     const size_t n = p_.size(), dim = s_.u.size() / n;
-    std::vector<double> w(s_.u.size()), length(n), square(n);
+    std::vector<double> w(s_.u.size()), size(n), square(n);
+    for (size_t j = 0; j < dim; ++j)
+      for (size_t l = 0; l < n; ++l) s_.w[l][j] = w[j * n + l] = lanes_[l].scale * s_.u[j * n + l];
     for (size_t l = 0; l < n; ++l) {
-      for (size_t j = 0; j < dim; ++j) s_.w[l][j] = w[j * n + l] = lanes_[l].scale * s_.u[j * n + l];
       const double root = std::sqrt(p_[l].lam);
       square[l] = half_square(s_.w[l], root);
-      length[l] = std::sqrt(2 * square[l]) / root;
+      size[l] = std::sqrt(2 * square[l]) / root;
     }
-    const Pass pass = pass_over(p_[0], double(n), double(w.size()));
+    const Pass pass = pass_over(p_[0], double(n));
     std::vector<Sums> sums(size_t(pass.parts) * n);
-    PartVectors u(pass.parts, w.size());
-    const auto start = [&](int64_t part) { u.clear(part); };
     const auto work = [&](int64_t part, int64_t from, int64_t to) {
       int64_t done = 0;
-      std::vector<double> pull(n);
       for (int64_t i = from; i < to; ++i) {
         const auto row = rows_[i];
         double* const score = s_.scores.data() + size_t(i) * n;
         simd::dot(row, n_, w.data(), score);
-        const double norm = std::sqrt(row.norm2()), error = double(row.size() + 4) * rounding_unit * norm;
-        bool moves = false;
+        const double norm = std::sqrt(sums_.norm2(row, i)) * (1 + 1e-6);
+        const double error = double(row.size() + 4) * rounding_unit * norm;
         for (size_t l = 0; l < n; ++l) {
           const double s = p_[l].weight(i), y = p_[l].y[i], a = s_.a[l][size_t(i)];
-          pull[l] = s * a;
           if (s == 0) continue;
           Sums& mine = sums[size_t(part) * n + l];
           const double conjugate = loss_.conjugate(a, y);
           mine.losses += s * loss_.value(score[l], y);
           mine.conjugates += s * conjugate;
-          mine.rounding.row(s, error * length[l], norm, std::abs(a), conjugate, std::abs(y));
-          moves |= pull[l] != 0;
+          mine.rounding.row(s, error * size[l], norm, std::abs(a), conjugate, std::abs(y));
+          if (loss_.violation(a, score[l], y) > 0) calm_[size_t(i)] = 0;  // if it goes on, with all that could move
         }
-        if (moves) simd::axpy(row, n_, pull.data(), u.of(part));
         done += row.size() * n_;
       }
       return done;
     };
-    s_.operations += 2 * price::pass(p_[0], double(n)) + price::look(double(rows_.size() * n_), L::costly);
-    if (!over_parts(pass, team_, watch_, start, work)) return false;
-    const std::span<const double> whole = u.total(team_);
-    std::copy(whole.begin(), whole.end(), s_.u.begin());
+    s_.operations +=
+        price::pass(p_[0], double(n)) + price::look(double(rows_.size() * n_), L::costly) + double(2 * w.size());
+    if (!over_parts(pass, team_, watch_, StartAtOnce{}, work)) return false;
     for (size_t l = 0; l < n; ++l) {
       Sums all;
       for (int64_t part = 0; part < pass.parts; ++part) {
@@ -250,10 +226,8 @@ class SideBySide {
         all.losses += mine.losses, all.conjugates += mine.conjugates;
         all.rounding.add(mine.rounding);
       }
-      std::vector<double> own(dim);
-      for (size_t j = 0; j < dim; ++j) own[j] = whole[j * n + l];
-      conclude(l, square[l], half_square(own, 1 / (std::sqrt(p_[l].lam) * p_[l].total)), all.losses, all.conjugates,
-               all.rounding);
+      const double off = s_.drift[l] / (std::sqrt(p_[l].lam) * p_[l].total), far = std::sqrt(2 * square[l]) + off;
+      conclude(l, square[l], far * far / 2, all.losses, all.conjugates, all.rounding);
     }
     return true;
   }
@@ -275,6 +249,7 @@ class SideBySide {
   SideBySideState& s_;
   Team& team_;
   Watch& watch_;
+  SideSums sums_;
   std::vector<Lane> lanes_;
   std::vector<uint8_t> calm_;  // how often in a row a visit found a row at rest in all problems
   std::vector<uint32_t> due_;  // the rows of this epoch, ascending

@@ -30,6 +30,7 @@ def searching(family: Family) -> Family:
 
 def _found(model: Any) -> dict[str, Any]:
     kept = {name: getattr(model, name) for name in (*_NUMBERS, *_OF_FOLDS, "lams_", "best_index_", "stopped_early_")}
+    kept["exact_"] = model.exact_
     every, folds = model.cv_results_, range(model.n_splits_)
     kept["candidates"] = [{name: _plain(value) for name, value in each.items()} for each in every["params"]]
     for kind in ("test", "train"):
@@ -55,6 +56,8 @@ def _restore_found(model: Any, state: State) -> None:
     model.n_splits_ = n_folds = len(model.scores_)
     for name in _OF_FOLDS[1:]:
         setattr(model, name, state.array(name, "f", (n_folds, len(model.lams_)), finite=False))
+    shape = (n_folds, len(model.lams_))  # files before 0.2 do not say which fits were exact
+    model.exact_ = state.array("exact_", "b", shape) if "exact_" in state else np.zeros(shape, bool)
     for name in _NUMBERS:
         setattr(model, name, state.take(name, float))
     model.stopped_early_ = state.take("stopped_early_", bool)

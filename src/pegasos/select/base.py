@@ -189,7 +189,8 @@ class LamSearch(Model):
         which = self._which(searched)
         best, found = searched[which], searched[which].found
         self.lams_, self.scores_, self.train_scores_ = best.lams, found.scores, found.train_scores
-        self.gaps_, self.objectives_, self.n_support_ = found.gaps, found.objectives, found.n_support
+        self.gaps_, self.exact_ = found.gaps, found.exact
+        self.objectives_, self.n_support_ = found.objectives, found.n_support
         if getattr(self, "score_bounds", False):
             self.score_bounds_ = found.bounds[:, :, :2]
             if is_classifier(self):

@@ -140,8 +140,12 @@ class Chained:
         self._kept = float(lam), [chain.last(np.float32) for chain in self._series]
 
     def go_back(self, lam: float) -> None:
-        """The next fits are for this lam: they begin where `keep` has left it, else with the last fits."""
+        """The next fits are for this lam: they begin where `keep` has left it, else with the last fits, which may be
+        of this very lam.
+        """
         at, kept = self._kept
+        if all(chain.start().lam == lam for chain in self._series):
+            return
         for chain, last in zip(self._series, kept if at == lam else (), strict=at == lam):
             chain.begin_with(last)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from ..problem.problem import Floats
@@ -32,6 +33,8 @@ class LamPathDisplay:
     scores, train_scores, objectives, n_support : ndarray of shape (n_folds, n_lams)
     lam : float
         The chosen one.
+    exact : ndarray of bool, shape (n_folds, n_lams), or None, default=None
+        Which fits have met `tol`: a lam with others has an empty mark.
 
     Attributes
     ----------
@@ -48,9 +51,16 @@ class LamPathDisplay:
     """
 
     def __init__(
-        self, lams: Floats, scores: Floats, train_scores: Floats, objectives: Floats, n_support: Floats, lam: float
+        self,
+        lams: Floats,
+        scores: Floats,
+        train_scores: Floats,
+        objectives: Floats,
+        n_support: Floats,
+        lam: float,
+        exact: NDArray[np.bool_] | None = None,
     ) -> None:
-        self.lams, self.scores, self.train_scores = lams, scores, train_scores
+        self.lams, self.scores, self.train_scores, self.exact = lams, scores, train_scores, exact
         self.objectives, self.n_support, self.lam = objectives, n_support, lam
 
     @classmethod
@@ -69,7 +79,8 @@ class LamPathDisplay:
         """
         check_is_fitted(estimator, "lams_")
         m = estimator
-        return cls(m.lams_, m.scores_, m.train_scores_, m.objectives_, m.n_support_, m.lam_).plot(axes)
+        exact = getattr(m, "exact_", None)
+        return cls(m.lams_, m.scores_, m.train_scores_, m.objectives_, m.n_support_, m.lam_, exact).plot(axes)
 
     def plot(self, axes: Any = None) -> Self:
         """Draw it. Lines end where lams were left out.
@@ -89,6 +100,10 @@ class LamPathDisplay:
         error = spread / np.sqrt(len(self.scores))
         above.fill_between(self.lams, mean - error, mean + error, alpha=0.25, linewidth=0)
         above.plot(self.lams, mean, marker="o", label="held out, ± one standard error")
+        rough = np.zeros(len(mean), bool) if self.exact is None else ~(self.exact.all(axis=0) | np.isnan(mean))
+        if rough.any():
+            empty = {"color": "white", "markeredgecolor": "C0", "linestyle": "none", "zorder": 3}
+            above.plot(self.lams[rough], mean[rough], marker="o", label="folds rougher than tol", **empty)
         above.plot(self.lams, self.train_scores.mean(axis=0), linestyle="--", color="gray", label="training rows")
         above.set_ylabel("score")
         support = below.twinx()

@@ -12,7 +12,7 @@ from sklearn.model_selection import check_cv
 from ..problem.data import is_source
 from ..problem.problem import Floats
 
-Index = NDArray[np.intp]
+Index = NDArray[np.signedinteger[Any]]
 
 
 @dataclass(frozen=True)
@@ -41,12 +41,13 @@ def folds_of(cv: Any, X: Any, y: Any, groups: Any, classifier: bool) -> list[Fol
 
 
 def _numbers(rows: Any, n_rows: int) -> Index:
-    """Row numbers, from a mask as well."""
+    """Row numbers, from a mask as well, in half the memory where they fit: there are as many as rows for each fold."""
     rows = np.asarray(rows)
+    small = np.int32 if n_rows < 2**31 else np.intp
     if rows.dtype.kind == "b":
-        return np.flatnonzero(rows)
+        return np.flatnonzero(rows).astype(small)
     rows = rows.astype(np.intp)
     if len(rows) and not -n_rows <= rows.min() <= rows.max() < n_rows:
         raise ValueError(f"cv names row {rows[np.argmax(np.abs(rows))]}, but X has {n_rows} rows.")
-    numbers: Index = rows % n_rows
+    numbers: Index = (rows % n_rows).astype(small)
     return numbers

@@ -38,7 +38,7 @@ class KernelPegasosClassifierCV(Chances, KernelSearch, KernelPegasosClassifier):
 
     Attributes
     ----------
-    lam_, lams_, scores_, train_scores_, gaps_, objectives_, n_support_, best_score_, stopped_early_, n_splits_
+    lam_, lams_, scores_, train_scores_, gaps_, exact_, objectives_, n_support_, best_score_, stopped_early_, n_splits_
         As in `PegasosClassifierCV`, for the chosen kernel.
     best_params_ : dict
         `lam_`, and what was chosen from `kernel_grid`.
@@ -137,8 +137,8 @@ n_jobs, random_state, verbose
 
     Attributes
     ----------
-    lam_, lams_, scores_, train_scores_, gaps_, objectives_, n_support_, best_score_, best_params_, best_index_, \
-stopped_early_, n_splits_, cv_results_
+    lam_, lams_, scores_, train_scores_, gaps_, exact_, objectives_, n_support_, best_score_, best_params_, \
+best_index_, stopped_early_, n_splits_, cv_results_
         As in `KernelPegasosClassifierCV`.
     support_, support_vectors_, dual_coef_, intercept_, objective_, dual_objective_, gap_, converged_, n_iter_, \
 n_steps_, history_, n_kernel_evaluations_

@@ -17,7 +17,7 @@ class PegasosClassifierCV(Chances, LinearSearch, PegasosClassifier):
 
     Folds are weights of zero over the same rows, nothing is copied. lam falls, and every fit begins with the dual
     variables of those before; where held-out scores clearly fall with it, smaller ones are left out. Fits of folds are
-    rough at first, and as exact as `tol` where the choice needs it; `gaps_` proves how exact each is.
+    rough at first; those of the chosen lam are as exact as `tol`. `exact_` says which are, `gaps_` how exact each is.
 
     Parameters
     ----------
@@ -37,13 +37,12 @@ class PegasosClassifierCV(Chances, LinearSearch, PegasosClassifier):
     refit : bool, default=True
         Whether a model is fitted to all rows with the chosen lam; it has the bytes of ``PegasosClassifier(lam=lam_)``.
     stop_early : bool, default=True
-        Whether to spend less on what is clearly worse. The fits of folds then begin roughly, to 0.03 f(0), and the
-        search ends at a lam two steps and more below the best one if scores have fallen twice, and by more than two
-        standard errors of the difference, or one step below by four. Where several lams are within one of the best,
-        their folds are fitted three times more exactly, again and again, until `tol` is reached or the choice stands
-        still. That is no proof: `stopped_early_` says that some were left out, with NaN in `scores_`, or left rough,
-        see `gaps_`. With `probability`, the folds of the chosen lam are as exact as `tol`. False: every fit is; and so
-        are those of two folds, and where `rule` is "one_standard_error".
+        Whether to spend less on what is worse. With 1,000 rows and more, fits of folds then begin roughly, to a gap of
+        0.05 f(0); those of the best lam are fitted to `tol`, and so are those of any other that is no farther behind
+        than exactness has moved a score. The search ends two steps and more below the best lam if scores have fallen
+        twice, and by more than two standard errors of the difference. That is no proof: `stopped_early_` says that some
+        lams were left out, with NaN in `scores_`, or left rough, see `exact_`. False: every fit is as exact as `tol`;
+        and so are those of one or two folds, and where `rule` is "one_standard_error".
     score_bounds : bool, default=False
         Whether to compute `score_bounds_`: what the gaps prove of the scores that the optimum of each fold would have.
         Needs scoring=None and a bias that is not free. Small gaps prove more: stop_early=False, and a small `tol`.
@@ -65,6 +64,8 @@ class PegasosClassifierCV(Chances, LinearSearch, PegasosClassifier):
         Scores of held-out rows and of those trained on: facts about the models that were fitted, nothing is estimated.
     gaps_ : ndarray of shape (n_folds, n_lams)
         How far from its minimum the objective of each fit can be at most; the largest over classes.
+    exact_ : ndarray of bool, shape (n_folds, n_lams)
+        Which fits have met `tol`; those of the chosen lam have, unless a warning says that they could not.
     objectives_, n_support_ : ndarray of shape (n_folds, n_lams)
         The objective that each fit has reached, the mean over classes, and the number of rows that w is made of (NaN
         where the solver has no dual variables).
@@ -161,8 +162,8 @@ class PegasosRegressorCV(LinearSearch, PegasosRegressor):
 
     Attributes
     ----------
-    lam_, lams_, scores_, train_scores_, gaps_, objectives_, n_support_, best_index_, best_score_, stopped_early_, \
-n_splits_, cv_results_, score_bounds_
+    lam_, lams_, scores_, train_scores_, gaps_, exact_, objectives_, n_support_, best_index_, best_score_, \
+stopped_early_, n_splits_, cv_results_, score_bounds_
         As in `PegasosClassifierCV`.
     coef_, intercept_, objective_, dual_objective_, gap_, converged_, n_iter_, n_steps_, history_
         Of the model that was fitted to all rows, as in `PegasosRegressor`.

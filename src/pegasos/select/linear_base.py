@@ -77,11 +77,12 @@ class LinearSearch(LamSearch, LinearModel):
         weights = [fit.w for fit in fits]
         known = [fit.scores for fit in fits if fit.scores is not None]
         if len(known) == len(fits):
-            return np.stack(known, axis=1) + problem.centre
+            each = known[0][:, None] if len(known) == 1 else np.stack(known, axis=1)
+            return each + problem.centre if problem.centre else each
         if hasattr(problem.data, "native"):
             return _core.scores(problem.rows, np.ascontiguousarray(problem.models(weights)), thread_count(self.n_jobs))
-        each = [problem.scores(w).reshape(problem.data.shape[0], -1) for w in weights]
-        return np.concatenate(each, axis=1) + problem.centre
+        columns = [problem.scores(w).reshape(problem.data.shape[0], -1) for w in weights]
+        return np.concatenate(columns, axis=1) + problem.centre
 
     def _support_rows(self, problem: Problem, fits: list[Fit]) -> float:
         """Rows that some w is made of; NaN where the solver has no dual variables."""

@@ -29,38 +29,29 @@ def best_of(scores: Floats, rule: str) -> int:
 def is_past(scores: Floats) -> bool:
     """Whether smaller lam can be left out: the last two columns are worse than the best before them, each worse than
     the one before it, and the last clearly: by more than a standard error of the best score, and by more than two of
-    the differences, fold by fold. One column will do if it is worse by twice as much. No proof: scores might rise
-    again.
+    the differences, fold by fold. No proof: scores might rise again.
     """
     n = scores.shape[1]
     means = scores.mean(axis=0)
-    if n < 2 or np.isnan(means).any():
+    if n < 3 or np.isnan(means).any():
         return False
     best = int(np.argmax(means))
-    if best > n - 2 or not means[-2] > means[-1] or (best < n - 2 and means[-2] == means[best]):
+    if best >= n - 2 or not means[-2] > means[-1] or means[-2] == means[best]:
         return False
     lost = scores[:, best] - scores[:, -1]
-    clear = max(_standard_error(scores[:, best]), _CLEARLY * _standard_error(lost))
-    return bool(lost.mean() > (2 * clear if best == n - 2 else clear))
+    return bool(lost.mean() > max(_standard_error(scores[:, best]), _CLEARLY * _standard_error(lost)))
 
 
-def contenders(scores: Floats) -> list[int]:
-    """The columns that are too close to the best to call: by a standard error of the difference, fold by fold."""
+def open_questions(scores: Floats, exact: list[int], moved: float) -> list[int]:
+    """Columns that are not exact but might be the best if they were, the best first: at most so far behind the best as
+    exactness has moved a score. None where the best is exact and clear.
+    """
     means = scores.mean(axis=0)
     if np.isnan(means).all():
         return []
-    lost = scores[:, [int(np.nanargmax(means))]] - scores
-    return [i for i, each in enumerate(lost.T) if each.mean() <= _standard_error(each)]
-
-
-def has_settled(before: Floats, after: Floats) -> bool:
-    """Whether more exact fits have left the choice between these columns what it was: each is as far behind the best as
-    before, to a standard error of that, by which another choice of folds would have moved it anyway.
-    """
-    best = int(np.argmax(after.mean(axis=0)))
-    behind, earlier = after[:, [best]] - after, before[:, [best]] - before
-    moved = np.abs((behind - earlier).mean(axis=0))
-    return all(moved[i] <= _standard_error(behind[:, i]) for i in range(after.shape[1]) if i != best)
+    behind = np.nanmax(means) - means
+    close = [int(i) for i in np.argsort(behind, kind="stable") if behind[i] <= moved]
+    return [i for i in close if i not in exact]
 
 
 def _param(values: list[Any]) -> Any:

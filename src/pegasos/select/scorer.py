@@ -50,6 +50,14 @@ class Scorer:
         if self._plain:
             self._s = stated.problem.weights.s
         self._model, self._told, self._facts = model, stated.told, stated.facts
+        wanted = getattr(self._score, "_response_method", None)
+        nobody = stand_in(model, stated.facts, np.zeros((1, 1)))
+        if wanted == "predict_proba" and not hasattr(nobody, wanted):
+            raise ValueError(
+                f"scoring={scoring!r} asks for chances, which the fits of folds do not have with loss={model.loss!r}: "
+                "those of `probability` are made when lam is chosen. Choose by a score of answers or of "
+                "decision_function, or take a loss with chances of its own."
+            )
 
     def values(self, scores: Floats, fold: Fold, fits: list[Fit]) -> tuple[float, float]:
         """Of the held-out rows, and of those it was trained on."""
@@ -61,21 +69,26 @@ class Scorer:
                 for rows in (fold.held_out, fold.train)
             )
             return held_out, train
+        if self._plain:
+            answers = stand_in(self._model, self._facts, scores).predict(None)
+            if is_classifier(self._model):
+                answers = answers == self._y
+            return self._usual(answers, fold.held_out), self._usual(answers, fold.train)
         return self._value(scores, fold.held_out), self._value(scores, fold.train)
 
     def _value(self, scores: Floats, rows: Any) -> float:
         model = stand_in(self._model, self._facts, scores[rows])
-        if self._plain:
-            return self._usual(model, rows)
         weights = {} if self._s is None else {"sample_weight": self._s[rows]}
         return float(self._score(model, rows[:, None], self._y[rows], **weights))
 
-    def _usual(self, model: Any, rows: Any) -> float:
-        """Accuracy or R^2, as `model.score` has it with these weights: its checks take longer than many a fit."""
-        y, answers = self._y[rows], model.predict(None)
-        s = None if self._s is None else self._s[rows]
-        if is_classifier(model):
-            return float(np.average(answers == y, weights=s))
+    def _usual(self, answers: Any, rows: Any) -> float:
+        """Accuracy, where answers are right or wrong, or R^2, as `model.score` has it with these weights: its checks
+        take longer than many a fit.
+        """
+        answers, s = answers[rows], None if self._s is None else self._s[rows]
+        if is_classifier(self._model):
+            return float(np.average(answers, weights=s))
+        y = self._y[rows]
         mean = np.average(y, weights=s)
         spread = float(np.average((y - mean) ** 2, weights=s))
         left = float(np.average((y - answers) ** 2, weights=s))

@@ -52,8 +52,8 @@ solver, n_jobs, random_state, verbose
 
     Attributes
     ----------
-    lam_, lams_, scores_, train_scores_, gaps_, objectives_, best_index_, best_score_, best_params_, stopped_early_, \
-n_splits_, cv_results_
+    lam_, lams_, scores_, train_scores_, gaps_, exact_, objectives_, best_index_, best_score_, best_params_, \
+stopped_early_, n_splits_, cv_results_
         As in `PegasosClassifierCV`.
     n_support_ : ndarray of shape (n_folds, n_lams)
         Sequences that w is made of; NaN for the log loss and for Pegasos.
@@ -212,6 +212,7 @@ n_iter_, n_steps_, history_
                 model = part.model
                 found.scores[k, i], found.train_scores[k, i] = part.scores(self.scoring)
                 found.gaps[k, i], found.objectives[k, i] = model.gap_, model.objective_
+                found.exact[k, i] = model.converged_
                 found.missed[k, i] = not model.converged_ and not getattr(model.solver, "fixed_steps", False)
                 found.n_support[k, i] = part.n_support()
             found.n_lams = i + 1
@@ -233,7 +234,8 @@ n_iter_, n_steps_, history_
         for name in [name for name in vars(self) if name.endswith("_") or name == "_w"]:
             delattr(self, name)
         self.lams_, self.scores_, self.train_scores_ = lams, found.scores, found.train_scores
-        self.gaps_, self.objectives_, self.n_support_ = found.gaps, found.objectives, found.n_support
+        self.gaps_, self.exact_ = found.gaps, found.exact
+        self.objectives_, self.n_support_ = found.objectives, found.n_support
         self.n_splits_, self.stopped_early_ = len(found.scores), found.stopped_early
         candidates = [{"lam": lam} for lam in lams.tolist()]
         self.cv_results_ = table(candidates, found.scores, found.train_scores)

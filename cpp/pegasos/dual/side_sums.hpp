@@ -1,0 +1,168 @@
+// u_l = sum_i s_li a_li x_i of several problems over the same rows, the numbers of a feature side by side, and what
+// rounding may have done to it.
+//
+// An update of u by c x is wrong by at most unit (||u|| + |c| ||x||), and c itself by a few units of |c|; a part t of a
+// and u by unit t (||u|| + sum_i s_i |a_i| ||x_i||), a sum of m rows by m unit times the sum of their lengths. `drift`
+// adds all of it up, four times over, which is room for products of errors and for what else is rounded.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "pegasos/data/any_rows.hpp"
+#include "pegasos/dual/warm.hpp"
+#include "pegasos/loss/wide.hpp"
+#include "pegasos/proof/rounding.hpp"
+#include "pegasos/run/passes.hpp"
+#include "pegasos/run/prices.hpp"
+
+namespace pegasos {
+
+namespace simd {
+
+// u <- u + a x for all problems: where one fold of five holds a row out, the other four mostly move, and four numbers
+// cost as much as one.
+#define PEG_SIDE(Row)                                                                                        \
+  [[maybe_unused]] PEG_CLONES static void axpy_side(const Row& row, int64_t n, const double* a, double* u) { \
+    axpy_all(row, n, a, u);                                                                                  \
+    for (int64_t l = 0; l < n; ++l) u[row.dim() * n + l] += a[l] * row.bias;                                 \
+  }
+PEG_SIDE(DenseRow<float>)
+PEG_SIDE(DenseRow<double>)
+PEG_SIDE(SparseFloat)
+PEG_SIDE(SparseDouble)
+PEG_SIDE(SparseFloat64)
+PEG_SIDE(SparseDouble64)
+#undef PEG_SIDE
+
+inline void axpy_side(const AnyRow& row, int64_t n, const double* a, double* u) {
+  row.visit([&](const auto& r) { axpy_side(r, n, a, u); });
+}
+
+}  // namespace simd
+
+// What fits side by side work on, and hand back.
+struct SideBySideState {
+  std::vector<std::span<double>> a;  // of each problem
+  std::span<double> u;               // side by side, in step with a
+  std::span<double> drift;           // of each problem: ||u - sum_i s_i a_i x_i|| at most; infinite: u is not known
+  std::span<float> norms;            // ||x_i||^2 as they become known; negative: not yet
+  std::vector<std::span<double>> w;  // out: of each problem
+  std::span<double> scores;          // out: side by side, of all rows
+  int64_t visits = 0;                // of rows
+  double operations = 0;             // counted, see run/meter.hpp
+  double trust = 1;                  // out: for the next fits
+};
+
+class SideSums {
+ public:
+  SideSums(std::span<const Problem<AnyRows>> problems, SideBySideState& state, Team& team, Watch& watch)
+      : p_(problems), n_(problems.size()), s_(state), team_(team), watch_(watch) {}
+
+  // ||x_i|| at most, without a root.
+  static double longest(double norm2) { return (1 + norm2) / 2; }
+
+  // ||x_i||^2, to seven digits.
+  double norm2(const auto& row, int64_t i) {
+    float& known = s_.norms[size_t(i)];
+    if (known >= 0) return double(known);
+    const double exact = row.norm2();
+    if (exact > 1e-30 && exact < 1e30) known = float(exact);
+    return exact;
+  }
+
+  // ||u||^2 of each problem.
+  std::vector<double> squares() const {
+    std::vector<double> found(n_);
+    for (size_t j = 0; j < s_.u.size(); j += n_)
+      for (size_t l = 0; l < n_; ++l) found[l] += s_.u[j + l] * s_.u[j + l];
+    return found;
+  }
+
+  // Whether what u may be wrong by matters to a gap of that size.
+  bool has_drifted(double tol) const {
+    const std::vector<double> square = squares();
+    for (size_t l = 0; l < n_; ++l) {
+      const double one = 1 / (std::sqrt(p_[l].lam) * p_[l].total), off = s_.drift[l] * one;
+      if (!(off * (std::sqrt(square[l]) * one + off) <= tol / 64)) return true;
+    }
+    return false;
+  }
+
+  // The best part of the dual variables of another lam; false when interrupted.
+  template <class L>
+  bool shorten_all(const L& loss) {
+    const std::vector<double> square = squares();
+    std::vector<double> parts(n_, 1.0);
+    for (size_t l = 0; l < n_; ++l) {
+      const Problem<AnyRows>& p = p_[l];
+      parts[l] = best_part(p, loss, s_.a[l], square[l] / (2 * p.lam * p.total * p.total));
+      if (!watch_.go_on(int64_t(s_.a[l].size()))) return false;
+    }
+    for (size_t l = 0; l < n_; ++l)
+      if (parts[l] != 1) s_.drift[l] += 4 * rounding_unit * (take_part(l, parts[l]) + std::sqrt(square[l]));
+    for (size_t j = 0; j < s_.u.size(); j += n_)
+      for (size_t l = 0; l < n_; ++l) s_.u[j + l] *= parts[l];
+    s_.operations += 8 * double(s_.norms.size() * n_) + double(2 * s_.u.size());
+    return true;
+  }
+
+  // u from a; false when interrupted.
+  bool sum_up() {
+    const AnyRows& rows = p_[0].rows;
+    const Pass pass = pass_over(p_[0], double(n_), double(s_.u.size()));
+    PartVectors sums(pass.parts, s_.u.size());
+    std::vector<double> pulls(size_t(pass.parts) * n_);
+    const auto start = [&](int64_t part) { sums.clear(part); };
+    const auto work = [&](int64_t part, int64_t from, int64_t to) {
+      int64_t done = 0;
+      std::vector<double> pull(n_);
+      for (int64_t i = from; i < to; ++i) {
+        for (size_t l = 0; l < n_; ++l) pull[l] = p_[l].weight(i) * s_.a[l][size_t(i)];
+        if (all_zero(pull)) continue;
+        const auto row = rows[i];
+        const double size = longest(norm2(row, i));
+        for (size_t l = 0; l < n_; ++l) pulls[size_t(part) * n_ + l] += std::abs(pull[l]) * size;
+        simd::axpy_side(row, int64_t(n_), pull.data(), sums.of(part));
+        done += row.size() * int64_t(n_);
+      }
+      return done;
+    };
+    s_.operations += price::pass(p_[0], double(n_)) + double(s_.u.size());
+    if (!over_parts(pass, team_, watch_, start, work)) return false;
+    const std::span<const double> whole = sums.total(team_);
+    std::copy(whole.begin(), whole.end(), s_.u.begin());
+    for (size_t l = 0; l < n_; ++l) {
+      double pull = 0;
+      for (size_t j = l; j < pulls.size(); j += n_) pull += pulls[j];
+      s_.drift[l] = 4 * rounding_unit * double(p_[l].m() + pass.parts) * pull;
+    }
+    return true;
+  }
+
+ private:
+  // Returns the sum of s_i |a_i| ||x_i||.
+  double take_part(size_t l, double part) {
+    double pull = 0;
+    for (size_t i = 0; i < s_.a[l].size(); ++i) {
+      double& a = s_.a[l][i];
+      if (a == 0) continue;
+      const double size = s_.norms[i] >= 0 ? longest(double(s_.norms[i])) : std::numeric_limits<double>::infinity();
+      pull += p_[l].weight(int64_t(i)) * std::abs(a) * size;
+      a *= part;
+    }
+    return pull;
+  }
+
+  std::span<const Problem<AnyRows>> p_;
+  size_t n_;
+  SideBySideState& s_;
+  Team& team_;
+  Watch& watch_;
+};
+
+}  // namespace pegasos
