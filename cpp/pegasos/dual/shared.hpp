@@ -64,7 +64,7 @@ struct Shared {
 
   int64_t width() const { return blocks_of(loss).width(); }
   double epochs_left() const { return o.max_epochs - double(state.visits) / double(p.m()); }
-  double at_zero() { return at_zero_ < 0 ? at_zero_ = value_at_zero(p, loss) : at_zero_; }  // looks at every row
+  double at_zero() { return at_zero_ < 0 ? at_zero_ = value_at_zero(p, loss, team) : at_zero_; }  // looks at every row
   bool in_time() const { return deadline.affords(proofs.cost()); }  // by max_time, for another certificate
 
   // Operations of coordinate ascent on all rows, once.

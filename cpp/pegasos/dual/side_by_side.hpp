@@ -102,7 +102,7 @@ class SideBySide {
     for (size_t l = 0; l < p_.size(); ++l) {
       double norm2 = 0;
       for (size_t j = l; j < s_.u.size(); j += p_.size()) norm2 += s_.u[j] * s_.u[j];
-      const double part = best_part(p_[l], loss_, s_.a[l], norm2 / (2 * p_[l].lam * p_[l].total * p_[l].total));
+      const double part = best_part(p_[l], loss_, s_.a[l], norm2 / (2 * p_[l].lam * p_[l].total * p_[l].total), team_);
       for (size_t j = l; j < s_.u.size(); j += p_.size()) s_.u[j] *= part;
       for (double& x : s_.a[l]) x *= part;
       if (!watch_.go_on(int64_t(s_.a[l].size()))) return false;

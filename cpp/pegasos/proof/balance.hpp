@@ -4,12 +4,14 @@
 // says what several need.
 #pragma once
 
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <optional>
 
 #include "pegasos/loss/wide.hpp"
 #include "pegasos/proof/class_balance.hpp"
+#include "pegasos/run/passes.hpp"
 
 namespace pegasos {
 
@@ -18,13 +20,13 @@ class Balance {
  public:
   // For the dual variables that dual(i, a) writes; nothing when interrupted. Where no bias is free it changes nothing.
   template <class Rows, class Dual>
-  static std::optional<Balance> of(const Problem<Rows>& p, const L& loss, const Dual& dual, Watch& watch) {
+  static std::optional<Balance> of(const Problem<Rows>& p, const L& loss, const Dual& dual, Team& team, Watch& watch) {
     Balance found;
     if (!p.free_bias) return found;
     if constexpr (is_joint<L>) {
-      if (!(found.classes_ = class_balance(p, loss, dual, watch))) return {};
+      if (!(found.classes_ = class_balance(p, loss, dual, team, watch))) return {};
     } else {
-      found.weigh(p, dual);
+      found.weigh(p, dual, team);
     }
     return found;
   }
@@ -39,15 +41,16 @@ class Balance {
 
  private:
   template <class Rows, class Dual>
-  void weigh(const Problem<Rows>& p, const Dual& dual) {
-    double plus = 0, minus = 0;
-    for (int64_t i = 0; i < p.rows.size(); ++i) {
-      if (p.weight(i) == 0) continue;
+  void weigh(const Problem<Rows>& p, const Dual& dual, Team& team) {
+    std::array<double, 2> sides{};
+    sum_over(Pass::over(p.rows.size(), 4), team, sides, [&](auto& sums, int64_t i, int64_t) {
+      if (p.weight(i) == 0) return;
       double a = 0;
       dual(i, &a);
       const double part = p.weight(i) * a;
-      (part > 0 ? plus : minus) += std::abs(part);
-    }
+      sums[part > 0 ? 0 : 1] += std::abs(part);
+    });
+    const auto [plus, minus] = sides;
     if (plus > minus)
       plus_ = minus / plus;
     else if (minus > 0)

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <optional>
 #include <span>
@@ -102,7 +103,7 @@ std::optional<Certificate> certify(const Problem<Rows>& p, const L& loss, std::s
   PartVectors sums(pass.parts, w.size());
   const double root = std::sqrt(p.lam), square = half_square(penalised(p, w, blocks.width()), root),
                length = std::sqrt(2 * square) / root;
-  const auto balance = Balance<L>::of(p, loss, dual, watch);
+  const auto balance = Balance<L>::of(p, loss, dual, team, watch);
   if (!balance) return {};
   const bool one_bias = p.free_bias && !is_joint<L>;
   std::vector<Scored> scored(one_bias ? size_t(p.rows.size()) : 0);
@@ -147,13 +148,16 @@ std::optional<Certificate> certify(const Problem<Rows>& p, const L& loss, std::s
   }
   if constexpr (Loss<L>)
     if (p.free_bias) {
-      b = best_bias(loss, scored, w.back());
-      for (size_t i = 0; i < scored.size(); ++i) {
-        if (scored[i].s == 0) continue;
-        const double score = scored[i].score + b;
-        losses += scored[i].s * loss.value(score, scored[i].y);
-        look(int64_t(i), &score);
-      }
+      b = best_bias(loss, scored, w.back(), team);
+      std::array<double, 1> sum{};
+      sum_over(Pass::over(p.rows.size(), 8), team, sum, [&](auto& mine, int64_t i, int64_t) {
+        const auto& [before, y, s] = scored[size_t(i)];
+        if (s == 0) return;
+        const double score = before + b;
+        mine[0] += s * loss.value(score, y);
+        look(i, &score);
+      });
+      losses += sum[0];
     }
   const double dual_square = half_square(u, 1 / (root * p.total)), objective = square + losses / p.total;
   const Certified found = in_numbers(p, loss, w, b, square, dual_square, losses);
@@ -189,7 +193,7 @@ std::optional<double> objective(const Problem<Rows>& p, const L& loss, std::span
 
 // The mean loss of the zero model.
 template <class Rows, AnyLoss L>
-double value_at_zero(const Problem<Rows>& p, const L& loss) {
+double value_at_zero(const Problem<Rows>& p, const L& loss, Team& team) {
   const auto& blocks = blocks_of(loss);
   const std::vector<double> zeros(size_t(blocks.width()));
   const auto value_of = [&](auto y) { return blocks.value(zeros.data(), y); };
@@ -198,14 +202,14 @@ double value_at_zero(const Problem<Rows>& p, const L& loss) {
     for (int64_t y = 0; y < blocks.width(); ++y) of_class.push_back(value_of(y));
   else if (!p.y.code.empty())
     of_class = {value_of(-1.0), value_of(1.0)};
-  double sum = 0;
-  for (int64_t i = 0; i < p.rows.size(); ++i) {
-    if (p.weight(i) == 0) continue;
+  std::array<double, 1> sum{};
+  sum_over(Pass::over(p.rows.size(), 4), team, sum, [&](auto& mine, int64_t i, int64_t) {
+    if (p.weight(i) == 0) return;
     const auto y = label<L>(p, i);
     const size_t known = JointLoss<L> ? size_t(y) : size_t(y > 0);
-    sum += p.weight(i) * (of_class.empty() ? value_of(y) : of_class[known]);
-  }
-  return sum / p.total;
+    mine[0] += p.weight(i) * (of_class.empty() ? value_of(y) : of_class[known]);
+  });
+  return sum[0] / p.total;
 }
 
 }  // namespace pegasos
