@@ -170,8 +170,7 @@ TEST(labels_are_numbered_alike_by_any_number_of_threads) {
   constexpr int64_t n = 90'000;
   CHECK(Pass::over(n, 4).parts >= many_parts);
   std::vector<int64_t> y(n);
-  for (int64_t i = 0; i < n; ++i)
-    y[size_t(i)] = int64_t(Stream(4).below(uint64_t(i), uint64_t(2 + i / 1000)));
+  for (int64_t i = 0; i < n; ++i) y[size_t(i)] = int64_t(Stream(4).below(uint64_t(i), uint64_t(2 + i / 1000)));
   std::vector<int32_t> expected(n), codes(n);
   std::vector<int64_t> met;
   for (int64_t i = 0; i < n; ++i) {
