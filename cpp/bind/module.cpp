@@ -36,23 +36,30 @@ void bind_rows_of(nb::class_<PyRows>& rows) {
   csr(&PyRows::csr<T, int64_t, int64_t>);
 }
 
-nb::tuple encode(nb::ndarray<const uint8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu> items) {
+nb::tuple encode(nb::ndarray<const uint8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu> items, int threads) {
   const auto count = int64_t(items.shape(0));
   std::vector<int32_t> codes(items.shape(0));
   std::vector<int64_t> first;
   {
     WithoutGil nogil;
-    first = pegasos::encode(items.data(), count, items.shape(1), codes.data());
+    pegasos::Team team(threads);
+    first = pegasos::encode(items.data(), count, items.shape(1), codes.data(), team);
   }
   return nb::make_tuple(to_numpy(std::move(codes)), to_numpy(std::move(first)));
 }
 
 // codes[i] <- number[codes[i]], in place.
-void relabel(OutVec<int32_t> codes, Vec<int32_t> number) {
-  for (int32_t& code : span_of(codes)) {
-    if (code < 0 || size_t(code) >= number.size()) throw std::invalid_argument("a code without a new number");
-    code = number.data()[code];
-  }
+void relabel(OutVec<int32_t> codes, Vec<int32_t> number, int threads) {
+  WithoutGil nogil;
+  pegasos::Team team(threads);
+  const auto pass = pegasos::Pass::over(int64_t(codes.size()), 1);
+  team.each(pass.parts, [&](int64_t part) {
+    for (int64_t i = pass.first(part); i < pass.first(part + 1); ++i) {
+      int32_t& code = codes.data()[i];
+      if (code < 0 || size_t(code) >= number.size()) throw std::invalid_argument("a code without a new number");
+      code = number.data()[code];
+    }
+  });
 }
 
 // A daemon thread in a fit is stopped where it is when the interpreter ends (gil.hpp): what it holds is no leak, and
@@ -84,8 +91,8 @@ NB_MODULE(_core, m) {
         WithoutGil nogil;
         return r.visit(0.0, [](const auto& v) { return pegasos::largest_norm2(v, 0, v.size()); });
       });
-  m.def("encode", &encode, "items"_a.noconvert());
-  m.def("relabel", &relabel, "codes"_a.noconvert(), "number"_a.noconvert());
+  m.def("encode", &encode, "items"_a.noconvert(), "threads"_a = 1);
+  m.def("relabel", &relabel, "codes"_a.noconvert(), "number"_a.noconvert(), "threads"_a = 1);
   bind_io(m);
   bind_kernel(m);
   bind_linear(m);

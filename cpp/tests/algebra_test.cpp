@@ -103,6 +103,7 @@ TEST(team_ends_while_idle_or_never_used) {
 
 TEST(cholesky_solves_systems_of_any_scale) {
   Watch watch(0, forever, {});
+  Team team(2);
   for (const int64_t n : {1, 2, 5, 40})
     for (const double spread : {0.0, 3.0, 12.0}) {  // columns from 10^-spread to 10^spread
       const Data<> rows(3 * n, n, 1, uint64_t(n));
@@ -122,7 +123,7 @@ TEST(cholesky_solves_systems_of_any_scale) {
       for (int64_t r = 0; r < n; ++r)
         for (int64_t j = 0; j < n; ++j) b[size_t(r)] += A[size_t(r * n + j)] * x[size_t(j)];
       Cholesky<double> factor;
-      CHECK(factor.factor(A, n, watch));
+      CHECK(factor.factor(A, n, team, watch));
       factor.solve(b);
       for (size_t r = 0; r < size_t(n); ++r) CHECK(std::abs(b[r] / x[r] - 1) < 1e-8);
     }
@@ -130,9 +131,10 @@ TEST(cholesky_solves_systems_of_any_scale) {
 
 TEST(cholesky_of_a_singular_matrix_stays_finite) {
   Watch watch(0, forever, {});
+  Team team(1);
   for (const std::vector<double>& A : {std::vector<double>{1, 0, 0, 1, 1, 0, 1, 1, 1}, std::vector<double>(9)}) {
     Cholesky<double> factor;
-    CHECK(factor.factor(A, 3, watch));
+    CHECK(factor.factor(A, 3, team, watch));
     std::vector<double> b{1, 1, 1};
     factor.solve(b);
     for (const double x : b) CHECK(std::isfinite(x));
@@ -166,9 +168,10 @@ TEST(a_system_far_beyond_double_is_solved) {
   const std::vector<double> data{1e8, 1e8 + 0.01, 2e8, 2e8 - 0.01, 3e8, 3e8};
   const Problem<DenseRows<double>> p{{data.data(), 3, 2, 0}, {}, 1};
   Watch watch(0, forever, {});
+  Team team(1);
   const std::vector<double> ridge{1e-10, 1e-10, 1.0}, gradient{1.0, -1.0, 0.0};
   std::vector<double> over_features(3), over_rows(3);
-  PreciseSystem<DenseRows<double>> system(p, watch);
+  PreciseSystem<DenseRows<double>> system(p, team, watch);
   const std::vector<FreeRow> three{{0, 1.0}, {1, 1.0}, {2, 1e-30}}, two{{0, 1.0}, {1, 1.0}};
   CHECK(system.build(three, ridge));
   system.solve(gradient, over_features);

@@ -41,7 +41,7 @@ Certificate certified(const L& loss, const P& p, const std::vector<double>& w, c
   Team team(1);
   Watch watch(0, forever, {});
   const Certificate plain = *certify(p, loss, std::span<const double>(w), dual, team, watch);
-  const Certificate precise = *certify_precisely(p, loss, std::span<const double>(w), dual, watch);
+  const Certificate precise = *certify_precisely(p, loss, std::span<const double>(w), dual, team, watch);
   CHECK(same(plain.objective, precise.objective) && same(plain.dual, precise.dual) && plain.bias == precise.bias);
   return plain;
 }
@@ -138,7 +138,8 @@ TEST(biases_of_classes_are_those_of_w_and_their_dual_is_balanced) {
     CHECK(same(found.objective, f));
     Watch watch(0, forever, {});
     const auto dual = [&](int64_t i, double* out) { std::copy_n(a.begin() + 3 * i, 3, out); };
-    const auto balance = class_balance(p, loss, dual, watch);
+    Team team(1);
+    const auto balance = class_balance(p, loss, dual, team, watch);
     std::vector<double> balanced = a, sums(3);
     for (size_t i = 0; i < 3; ++i) {
       balance->balance(balanced.data() + 3 * i, rows.codes[i]);
@@ -156,16 +157,17 @@ TEST(biases_of_classes_are_those_of_w_and_their_dual_is_balanced) {
     const auto b = in_numbers(p, loss, std::span<const double>(w), 0.75, 0, 0, 0);  // the largest of the three
     auto none = b;
     none.b = 0;
-    CHECK(same(FreeBias<Multinomial>::of(p, loss, w, dual, watch)->largest(0), 0.75));
+    CHECK(same(FreeBias<Multinomial>::of(p, loss, w, dual, team, watch)->largest(0), 0.75));
     CHECK(b.free_bias && b.width == 3 && rounding_of({}, b).above > rounding_of({}, none).above);
   }
 }
 
 TEST(the_zero_model_and_the_best_constant) {
   Three rows;
+  Team team(1);
   for (const bool weighted : {false, true}) {
     const auto p = rows.problem(weighted, false);
-    CHECK(same(value_at_zero(p, Log{}), std::log(2.0)));
+    CHECK(same(value_at_zero(p, Log{}, team), std::log(2.0)));
     const double positive = weighted ? 2.5 / 5.5 : 2.0 / 3, negative = 1 - positive;
     CHECK(same(best_constant(p, Log{}), -positive * std::log(positive) - negative * std::log(negative)));
     CHECK(same(best_constant(p, Hinge{}), 2 * std::min(positive, negative)));
@@ -174,7 +176,7 @@ TEST(the_zero_model_and_the_best_constant) {
   for (const bool weighted : {false, true}) {
     const auto p = rows.problem(weighted, false);
     const EpsilonInsensitive tube{0.5};
-    CHECK(same(value_at_zero(p, tube), weighted ? (2 * 0.5 + 3 * 4.5 + 0.5 * 1.5) / 5.5 : 6.5 / 3));
+    CHECK(same(value_at_zero(p, tube, team), weighted ? (2 * 0.5 + 3 * 4.5 + 0.5 * 1.5) / 5.5 : 6.5 / 3));
     // At 1, in the middle of a flat piece; with weights at 4.5, where the tube of the heaviest row begins.
     CHECK(same(best_constant(p, tube), weighted ? (2 * 3 + 0.5 * 6) / 5.5 : (3.5 + 2.5) / 3));
   }

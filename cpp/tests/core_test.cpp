@@ -239,13 +239,14 @@ TEST(a_row_in_any_order_adds_to_the_lower_triangle) {
 TEST(labels_are_numbered_by_first_appearance) {
   const std::vector<int64_t> y{5, -1, 5, 7, -1};
   std::vector<int32_t> codes(y.size());
-  const auto first = encode(reinterpret_cast<const unsigned char*>(y.data()), 5, 8, codes.data());
+  Team team(2);
+  const auto first = encode(reinterpret_cast<const unsigned char*>(y.data()), 5, 8, codes.data(), team);
   CHECK((codes == std::vector<int32_t>{0, 1, 0, 2, 1}) && (first == std::vector<int64_t>{0, 1, 3}));
   std::vector<unsigned char> triples;  // 1000 classes of 3 bytes each make the table grow
   for (int i = 0; i < 1000; ++i)
     for (const int part : {i % 10, i / 10 % 10, i / 100}) triples.push_back(static_cast<unsigned char>(part));
   codes.resize(1000);
-  CHECK(encode(triples.data(), 1000, 3, codes.data()).size() == 1000);
+  CHECK(encode(triples.data(), 1000, 3, codes.data(), team).size() == 1000);
 }
 
 TEST(a_watch_stops_work) {

@@ -137,7 +137,7 @@ TEST(the_interior_path_leads_to_the_optimum_in_few_steps) {
     Watch watch(0, forever, {});
     std::vector<double> w(size_t(d + 1)), a(30);
     const auto follow = [&](const auto& loss) {
-      const int steps = InteriorPath(p, loss, 1.0, watch).follow(w, a, 1, 80);
+      const int steps = InteriorPath(p, loss, 1.0, team, watch).follow(w, a, 1, 80);
       CHECK(steps > 0 && steps < 80);
       for (int64_t i = 0; i < 30; ++i) CHECK(loss.feasible(a[size_t(i)], p.y[i]) == a[size_t(i)]);
       const auto found = certify(p, loss, w, [&](int64_t i, double* out) { *out = a[size_t(i)]; }, team, watch);
@@ -145,9 +145,9 @@ TEST(the_interior_path_leads_to_the_optimum_in_few_steps) {
     };
     follow(Hinge{});
     follow(EpsilonInsensitive{0.1});
-    CHECK(InteriorPath(p, Hinge{}, 1.0, watch).follow(w, a, 1, 2) == 2);
+    CHECK(InteriorPath(p, Hinge{}, 1.0, team, watch).follow(w, a, 1, 2) == 2);
     Watch impatient(0, 0, {});
-    CHECK(d < 90 || InteriorPath(p, Hinge{}, 1.0, impatient).follow(w, a, 1, 80) == 0);
+    CHECK(d < 90 || InteriorPath(p, Hinge{}, 1.0, team, impatient).follow(w, a, 1, 80) == 0);
   }
 }
 

@@ -16,36 +16,13 @@
 #include "pegasos/second_order/joint_system.hpp"
 #include "pegasos/second_order/newton_passes.hpp"
 #include "pegasos/second_order/newton_system.hpp"
+#include "same_bytes.hpp"
 
 using namespace pegasos;
 
 namespace {
 
 constexpr double forever = std::numeric_limits<double>::infinity();
-constexpr int64_t many_parts = 8;  // at least: more than the threads of these tests, but the last
-
-// What compute(team) appends to a vector of numbers has the same bytes for any number of threads.
-template <class Compute>
-void check_same_bytes(const Compute& compute) {
-  std::vector<double> one;
-  for (const int threads : {1, 2, 3, 7, 16}) {
-    Team team(threads);
-    std::vector<double> found;
-    compute(team, found);
-    if (threads == 1) one = found;
-    CHECK(!found.empty() && found.size() == one.size());
-    CHECK(std::memcmp(found.data(), one.data(), one.size() * sizeof(double)) == 0);
-  }
-}
-
-void append(std::vector<double>& out, std::span<const double> more) { out.insert(out.end(), more.begin(), more.end()); }
-
-std::vector<double> draw(size_t n, uint64_t seed) {
-  std::vector<double> out(n);
-  for (size_t i = 0; i < n; ++i) out[i] = double(Stream(seed).uniform(i)) - 0.5;
-  return out;
-}
-
 Data<> weighed() {
   Data<> data(40'000, 9, 0.7);
   data.weigh();
@@ -212,8 +189,8 @@ TEST(newtons_systems_have_the_same_bytes_for_any_number_of_threads) {
   for (int64_t i = 0; i < data.m; ++i) rows.push_back({i, 1e-4 * double(1 + i % 7)});
   const std::vector<double> ridge(size_t(data.d) + 1, 0.1);
   const auto g = draw(ridge.size(), 5);
-  CHECK(matrix_pass(p, 1, data.m).parts >= many_parts);
-  CHECK(matrix_pass(p, 3, data.m).parts >= many_parts);
+  CHECK(MatrixCut::of(p, 1, data.m).pass.parts >= many_parts);
+  CHECK(MatrixCut::of(p, 3, data.m).pass.parts >= many_parts);
   for (const bool rough : {false, true})
     check_same_bytes([&](Team& team, std::vector<double>& out) {
       Watch watch(0, forever, {});

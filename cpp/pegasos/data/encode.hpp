@@ -1,12 +1,14 @@
-// Labels of any fixed-size type to class codes, in one pass and without sorting the rows.
+// Labels of any fixed-size type to class codes, without sorting the rows.
 #pragma once
 
 #include <cstdint>
 #include <cstring>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 #include "pegasos/data/random.hpp"
+#include "pegasos/run/passes.hpp"
 
 namespace pegasos {
 
@@ -44,46 +46,79 @@ struct LongItems {
   }
 };
 
+// Classes by number, in the order in which they were found.
 template <class Items>
-std::vector<int64_t> encode(const Items& items, int64_t count, int32_t* codes) {
-  std::vector<int64_t> first;
-  std::vector<int32_t> table(256, -1);  // open addressing, at most half full
-  auto slot_of = [&](int64_t i) {
-    size_t slot = items.hash(i) & (table.size() - 1);
-    while (table[slot] >= 0 && !items.same(first[size_t(table[slot])], i)) slot = (slot + 1) & (table.size() - 1);
-    return slot;
-  };
-  for (int64_t i = 0; i < count; ++i) {
+class ClassTable {
+ public:
+  explicit ClassTable(const Items& items) : items_(items), table_(256, -1) {}
+
+  // The number of the class of item i, which may be a new one.
+  int32_t number_of(int64_t i) {
     const size_t slot = slot_of(i);
-    codes[i] = table[slot];
-    if (codes[i] >= 0) continue;
-    if (first.size() == size_t(INT32_MAX)) throw std::invalid_argument("more than 2^31 - 1 classes");
-    codes[i] = table[slot] = int32_t(first.size());
-    first.push_back(i);
-    if (first.size() * 2 > table.size()) {
-      table.assign(table.size() * 4, -1);
-      for (size_t c = 0; c < first.size(); ++c) table[slot_of(first[c])] = int32_t(c);
+    if (table_[slot] >= 0) return table_[slot];
+    if (first_.size() == size_t(INT32_MAX)) throw std::invalid_argument("more than 2^31 - 1 classes");
+    const auto number = table_[slot] = int32_t(first_.size());
+    first_.push_back(i);
+    if (first_.size() * 2 > table_.size()) {
+      table_.assign(table_.size() * 4, -1);
+      for (size_t c = 0; c < first_.size(); ++c) table_[slot_of(first_[c])] = int32_t(c);
     }
+    return number;
   }
-  return first;
+
+  std::vector<int64_t>& first() { return first_; }  // the item at which each class was found
+
+ private:
+  size_t slot_of(int64_t i) const {
+    size_t slot = items_.hash(i) & (table_.size() - 1);
+    while (table_[slot] >= 0 && !items_.same(first_[size_t(table_[slot])], i)) slot = (slot + 1) & (table_.size() - 1);
+    return slot;
+  }
+
+  const Items& items_;
+  std::vector<int64_t> first_;
+  std::vector<int32_t> table_;  // open addressing, at most half full
+};
+
+// Every part numbers the classes it meets; taken in the order of the parts, these are met in the order of the items.
+template <class Items>
+std::vector<int64_t> encode(const Items& items, int64_t count, double each, int32_t* codes, Team& team) {
+  const Pass pass = Pass::over(count, each);
+  std::vector<ClassTable<Items>> tables(size_t(pass.parts), ClassTable<Items>(items));
+  team.each(pass.parts, [&](int64_t part) {
+    auto& mine = tables[size_t(part)];
+    for (int64_t i = pass.first(part); i < pass.first(part + 1); ++i) codes[i] = mine.number_of(i);
+  });
+  if (pass.parts == 1) return std::move(tables[0].first());
+  ClassTable<Items> all(items);
+  std::vector<std::vector<int32_t>> numbers(tables.size());
+  for (size_t part = 0; part < tables.size(); ++part)
+    for (const int64_t i : tables[part].first()) numbers[part].push_back(all.number_of(i));
+  team.each(pass.parts, [&](int64_t part) {
+    const auto& mine = numbers[size_t(part)];
+    for (int64_t i = pass.first(part); i < pass.first(part + 1); ++i) codes[i] = mine[size_t(codes[i])];
+  });
+  return std::move(all.first());
 }
 
 }  // namespace detail
 
 // Writes to codes[i] the number of the class of item i, classes numbered in order of first appearance; returns the
 // item at which each class appeared first. Items are equal when their bytes are.
-inline std::vector<int64_t> encode(const unsigned char* items, int64_t count, size_t item_size, int32_t* codes) {
+inline std::vector<int64_t> encode(const unsigned char* items, int64_t count, size_t item_size, int32_t* codes,
+                                   Team& team) {
+  constexpr double each = 4;
   switch (item_size) {
     case 1:
-      return detail::encode(detail::WordItems<uint8_t>{items}, count, codes);
+      return detail::encode(detail::WordItems<uint8_t>{items}, count, each, codes, team);
     case 2:
-      return detail::encode(detail::WordItems<uint16_t>{items}, count, codes);
+      return detail::encode(detail::WordItems<uint16_t>{items}, count, each, codes, team);
     case 4:
-      return detail::encode(detail::WordItems<uint32_t>{items}, count, codes);
+      return detail::encode(detail::WordItems<uint32_t>{items}, count, each, codes, team);
     case 8:
-      return detail::encode(detail::WordItems<uint64_t>{items}, count, codes);
+      return detail::encode(detail::WordItems<uint64_t>{items}, count, each, codes, team);
     default:
-      return detail::encode(detail::LongItems{items, item_size}, count, codes);
+      return detail::encode(detail::LongItems{items, item_size}, count, each + double(item_size) / 4, codes, team);
   }
 }
 

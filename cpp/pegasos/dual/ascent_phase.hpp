@@ -49,7 +49,7 @@ class AscentPhase {
   bool take_over() {
     first_look_ = !s_.o.new_lam;  // perhaps it is solved already
     return rebuild() &&
-           (!s_.o.new_lam || shorten<Rows, L>(s_.inner, s_.loss, s_.state.a, std::span<double>(u_), s_.watch));
+           (!s_.o.new_lam || shorten<Rows, L>(s_.inner, s_.loss, s_.state.a, std::span<double>(u_), s_.team, s_.watch));
   }
 
   // The first epoch of Auto, from zero: that of Pegasos.

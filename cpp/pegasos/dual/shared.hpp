@@ -35,7 +35,7 @@ struct Shared {
         state(the_state),
         team(the_team),
         watch(the_watch),
-        bias(problem, the_loss, the_state.w),
+        bias(problem, the_loss, the_state.w, the_team),
         proofs(problem, the_loss, options.tol, the_state, the_team, the_watch, meter) {
     deadline.reserve(proofs.cost());
   }
@@ -64,7 +64,7 @@ struct Shared {
 
   int64_t width() const { return blocks_of(loss).width(); }
   double epochs_left() const { return o.max_epochs - double(state.visits) / double(p.m()); }
-  double at_zero() { return at_zero_ < 0 ? at_zero_ = value_at_zero(p, loss) : at_zero_; }  // looks at every row
+  double at_zero() { return at_zero_ < 0 ? at_zero_ = value_at_zero(p, loss, team) : at_zero_; }  // looks at every row
   bool in_time() const { return deadline.affords(proofs.cost()); }  // by max_time, for another certificate
 
   // Operations of coordinate ascent on all rows, once.

@@ -100,7 +100,7 @@ class SideSums {
     std::vector<double> parts(n_, 1.0);
     for (size_t l = 0; l < n_; ++l) {
       const Problem<AnyRows>& p = p_[l];
-      parts[l] = best_part(p, loss, s_.a[l], square[l] / (2 * p.lam * p.total * p.total));
+      parts[l] = best_part(p, loss, s_.a[l], square[l] / (2 * p.lam * p.total * p.total), team_);
       if (!watch_.go_on(int64_t(s_.a[l].size()))) return false;
     }
     for (size_t l = 0; l < n_; ++l)

@@ -42,19 +42,21 @@ void make_feasible(const Problem<Rows>& p, const L& loss, std::span<double> a, T
 // The part of a, one of a few, with the largest dual objective; penalty: lam/2 ||w(a)||^2. Any part of a feasible a is
 // feasible: zero is, and the domains are convex.
 template <class Rows, class L>
-double best_part(const Problem<Rows>& p, const L& loss, std::span<const double> a, double penalty) {
+double best_part(const Problem<Rows>& p, const L& loss, std::span<const double> a, double penalty, Team& team) {
   constexpr std::array parts{1.0, 0.8, 0.6, 0.45, 0.3, 0.2, 0.1, 0.03};
   std::array<double, parts.size()> sums{};
   const auto& blocks = blocks_of(loss);
   const auto width = size_t(blocks.width());
-  std::vector<double> scaled(width);
-  for (int64_t i = 0; i < p.rows.size(); ++i) {
-    if (p.weight(i) == 0) continue;
+  const Pass pass = Pass::over(p.rows.size(), 16 * double(width));
+  PartVectors room(pass.parts, width);
+  sum_over(pass, team, sums, [&](auto& mine, int64_t i, int64_t which) {
+    if (p.weight(i) == 0) return;
+    double* const scaled = room.of(which);
     for (size_t k = 0; k < parts.size(); ++k) {
       for (size_t c = 0; c < width; ++c) scaled[c] = parts[k] * a[size_t(i) * width + c];
-      sums[k] += p.weight(i) * blocks.conjugate(scaled.data(), label<L>(p, i));
+      mine[k] += p.weight(i) * blocks.conjugate(scaled, label<L>(p, i));
     }
-  }
+  });
   size_t best = 0;
   auto dual = [&](size_t k) { return -sums[k] / p.total - parts[k] * parts[k] * penalty; };
   for (size_t k = 1; k < parts.size(); ++k)
@@ -64,10 +66,11 @@ double best_part(const Problem<Rows>& p, const L& loss, std::span<const double> 
 
 // Takes that part of a, and of u, which belongs to it.
 template <class Rows, AnyLoss L>
-bool shorten(const Problem<Rows>& p, const L& loss, std::span<double> a, std::span<double> u, Watch& watch) {
+bool shorten(const Problem<Rows>& p, const L& loss, std::span<double> a, std::span<double> u, Team& team,
+             Watch& watch) {
   double norm2 = 0;
   for (const double x : u) norm2 += x * x;
-  const double part = best_part(p, loss, a, norm2 / (2 * p.lam * p.total * p.total));
+  const double part = best_part(p, loss, a, norm2 / (2 * p.lam * p.total * p.total), team);
   for (double& x : u) x *= part;
   for (double& x : a) x *= part;
   return watch.go_on(int64_t(a.size()));

@@ -27,8 +27,8 @@ class ActiveSet {
   double shift = 0, gap = 0;
   double work = 0;  // multiplications of all steps, about
 
-  ActiveSet(const KernelBlock<T>& K, const L& loss, const BlockState& state, const BlockTerms& terms)
-      : a(state.a.size()), score(a.size()), K_(K), loss_(loss), b_(state), t_(terms) {}
+  ActiveSet(const KernelBlock<T>& K, const L& loss, const BlockState& state, const BlockTerms& terms, Team& team)
+      : a(state.a.size()), score(a.size()), K_(K), loss_(loss), b_(state), t_(terms), team_(team) {}
 
   // From the state of the block, which stays as it is. False where there is no step.
   bool step(double hold, Watch& watch) {
@@ -43,15 +43,21 @@ class ActiveSet {
   const L& loss_;
   const BlockState& b_;
   const BlockTerms& t_;
+  Team& team_;
   std::vector<int64_t> free_;
+  std::vector<Due> changes_;
   std::vector<double> levels_, found_;
   double left_ = 0;   // the mean gradient on the free rows
   double total_ = 0;  // what the changes of the free rows must sum up to
 
-  void add(int64_t i, double step) {
-    if (step == 0) return;
-    K_.add(step, i, 0, K_.n, score);
-    work += double(K_.n);
+  // What the changes of some rows do to the scores.
+  void pay_all() {
+    pay(K_, std::span<const Due>(changes_), score, team_);
+    work += double(K_.n) * double(changes_.size());
+    changes_.clear();
+  }
+  void move(int64_t i, double step) {
+    if (step != 0) changes_.push_back({i, step});
   }
 
   // Who is free; the others go where they go.
@@ -73,9 +79,10 @@ class ActiveSet {
         total_ -= b_.p[k] * b_.a[k];
       } else {
         total_ -= b_.p[k] * a[k];
-        add(i, b_.p[k] * (a[k] - b_.a[k]));
+        move(i, b_.p[k] * (a[k] - b_.a[k]));
       }
     }
+    pay_all();
     work += 8 * double(K_.n);
     return int64_t(free_.size()) <= t_.most_free && !(free_.empty() && t_.free_bias);
   }
@@ -94,7 +101,7 @@ class ActiveSet {
     }
     work += double(n) * double(n) * (double(n) / 6 + 4);
     Cholesky<double> factor;
-    if (!factor.factor(std::move(H), int64_t(n), watch)) return false;
+    if (!factor.factor(std::move(H), int64_t(n), team_, watch)) return false;
     factor.solve(found_);
     shift = t_.border(factor, found_, total_);
     return std::all_of(found_.begin(), found_.end(), [](double v) { return std::isfinite(v); });
@@ -106,8 +113,9 @@ class ActiveSet {
       const auto k = size_t(free_[f]);
       const double low = loss_.fall(a[k], b_.y[k]).end, high = loss_.rise(a[k], b_.y[k]).end;
       a[k] = std::clamp(b_.a[k] + found_[f] / b_.p[k], low, high);
-      add(free_[f], b_.p[k] * (a[k] - b_.a[k]));
+      move(free_[f], b_.p[k] * (a[k] - b_.a[k]));
     }
+    pay_all();
     gap = 0;
     for (size_t i = 0; i < a.size(); ++i) {
       score[i] += shift;

@@ -31,8 +31,15 @@ class Proximal {
   double shift = 0;
   double work = 0;  // multiplications, about
 
-  Proximal(const KernelBlock<T>& K, const L& loss, const BlockState& state, const BlockTerms& terms, double rho)
-      : x(state.a.size()), score(state.score.begin(), state.score.end()), K_(K), loss_(loss), b_(state), t_(terms) {
+  Proximal(const KernelBlock<T>& K, const L& loss, const BlockState& state, const BlockTerms& terms, double rho,
+           Team& team)
+      : x(state.a.size()),
+        score(state.score.begin(), state.score.end()),
+        K_(K),
+        loss_(loss),
+        b_(state),
+        t_(terms),
+        team_(team) {
     const size_t n = x.size();
     for (auto* each : {&rho_, &answer_, &softness_, &d_, &change_}) each->resize(n);
     for (size_t i = 0; i < n; ++i) x[i] = b_.p[i] * b_.a[i], rho_[i] = std::max(rho * b_.p[i], 1e-300);
@@ -57,8 +64,10 @@ class Proximal {
   const L& loss_;
   const BlockState& b_;
   const BlockTerms& t_;
+  Team& team_;
   std::vector<double> rho_, answer_, softness_, d_, change_;
   std::vector<int64_t> free_;
+  std::vector<Due> changes_;
   std::vector<double> found_;
   double d_shift_ = 0;
 
@@ -105,7 +114,7 @@ class Proximal {
     for (size_t r = 0; r < n; ++r) H[r * n + r] += t_.ridge * trace / double(n);
     Cholesky<double> factor;
     work += double(n) * double(n) * (double(n) / 6 + 4);
-    if (!factor.factor(std::move(H), int64_t(n), watch)) return false;
+    if (!factor.factor(std::move(H), int64_t(n), team_, watch)) return false;
     factor.solve(found_);
     d_shift_ = t_.border(factor, found_, total);
     return std::all_of(found_.begin(), found_.end(), [](double v) { return std::isfinite(v); });
@@ -115,11 +124,11 @@ class Proximal {
   // (K + offset) d.
   void times(std::span<const double> d, std::span<double> out) {
     std::fill(out.begin(), out.end(), 0.0);
+    changes_.clear();
     for (int64_t i = 0; i < K_.n; ++i)
-      if (d[size_t(i)] != 0) {
-        K_.add(d[size_t(i)], i, 0, K_.n, out);
-        work += double(K_.n);
-      }
+      if (d[size_t(i)] != 0) changes_.push_back({i, d[size_t(i)]});
+    pay(K_, std::span<const Due>(changes_), out, team_);
+    work += double(K_.n) * double(changes_.size());
   }
 
  private:

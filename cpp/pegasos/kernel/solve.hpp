@@ -149,7 +149,7 @@ class BlockSolver {
   // Steps on the active set as long as each halves the gap. One that does not had the wrong set: as much work of greedy
   // steps makes a better one, or, if it does not, a proximal step.
   void polish_active_set(double gap) {
-    ActiveSet<T, L> set(K_, loss_, b_, o_.terms);
+    ActiveSet<T, L> set(K_, loss_, b_, o_.terms, team_);
     double hold = 0.1;
     int failed = 0;
     for (done_.gap = gap; done_.gap > o_.target;) {
@@ -251,7 +251,8 @@ class BlockSolver {
   bool proximal_step() {
     // rho follows the gradient that is left on the free rows: they then stay free, whatever the rank of K.
     const double typical = o_.terms.typical;
-    Proximal<T, L> step(K_, loss_, b_, o_.terms, hold_ * std::min(std::max(4 * left_, 1e-13 * typical), typical));
+    Proximal<T, L> step(K_, loss_, b_, o_.terms, hold_ * std::min(std::max(4 * left_, 1e-13 * typical), typical),
+                        team_);
     step.run(std::min(o_.budget - done_.work, 4 * newton_cost()), watch_);
     std::vector<double> a(b_.a.size()), rest(a.size()), due(a.size());
     for (size_t i = 0; i < a.size(); ++i) {

@@ -11,10 +11,11 @@ namespace pegasos {
 
 namespace simd {
 
-// A <- A + sum of weight_k x_k x_k^T for eight vectors of length n: every number of A is read and written once for all
-// of them. Measured on 54 features: 1.8 times faster than row by row.
-[[maybe_unused]] PEG_CLONES static void rank_eight(const double* const* x, const double* weight, int64_t n, double* A) {
-  for (int64_t r = 0; r < n; ++r) {
+// A <- A + sum of weight_k x_k x_k^T for eight vectors of length n, in the lines from first to last: every number of A
+// is read and written once for all of them. Measured on 54 features: 1.8 times faster than row by row.
+[[maybe_unused]] PEG_CLONES static void rank_eight(const double* const* x, const double* weight, int64_t n,
+                                                   int64_t first, int64_t last, double* A) {
+  for (int64_t r = first; r < last; ++r) {
     double* line = A + r * n;
     double w[8];
     for (int k = 0; k < 8; ++k) w[k] = weight[k] * x[k][r];
@@ -26,16 +27,22 @@ namespace simd {
 
 }  // namespace simd
 
-// Takes rows one by one; the n x n matrix is whole after `finish`. Dense rows wait until they are eight.
+// Some lines of an n x n matrix.
+struct Lines {
+  int64_t first, last;
+};
+
+// Takes rows one by one; the lines are whole after `finish`. Dense rows wait until they are eight.
 class Gram {
  public:
-  Gram(double* A, int64_t n, bool dense) : A_(A), n_(n), room_(size_t(dense ? 8 * n : 0)) {}
+  Gram(double* A, int64_t n, bool dense) : Gram(A, n, dense, {0, n}) {}
+  Gram(double* A, int64_t n, bool dense, Lines lines) : A_(A), n_(n), lines_(lines), room_(size_t(dense ? 8 * n : 0)) {}
 
   // Multiplications in the time of one anywhere else.
   static double speed(bool dense) { return dense ? 20 : 1; }
 
   void add(double weight, const auto& row) {
-    if (room_.empty()) return row.rank_one(weight, A_);
+    if (room_.empty()) return whole() ? row.rank_one(weight, A_) : add_to_lines(weight, row);
     double* x = room_.data() + waiting_ * n_;
     row.each([&](int64_t j, double value) { x[j] = value; });
     x[n_ - 1] = bias_of(row);
@@ -50,14 +57,34 @@ class Gram {
       x[k] = room_.data() + k * n_;
       if (k >= waiting_) weight_[k] = 0;
     }
-    simd::rank_eight(x, weight_, n_, A_);
+    simd::rank_eight(x, weight_, n_, lines_.first, lines_.last, A_);
     waiting_ = 0;
   }
 
  private:
+  struct Number {
+    int64_t column;
+    double value;
+  };
+
+  bool whole() const { return lines_.first == 0 && lines_.last == n_; }
+
+  void add_to_lines(double weight, const auto& row) {
+    numbers_.clear();
+    row.each([&](int64_t j, double value) { numbers_.push_back({j, value}); });
+    numbers_.push_back({n_ - 1, bias_of(row)});
+    for (const auto& [line, x] : numbers_) {
+      if (line < lines_.first || line >= lines_.last) continue;
+      for (const auto& [column, other] : numbers_)
+        if (column <= line) A_[line * n_ + column] += weight * x * other;
+    }
+  }
+
   double* A_;
   int64_t n_;
+  Lines lines_;
   std::vector<double> room_;
+  std::vector<Number> numbers_;  // of a sparse row
   double weight_[8] = {};
   int waiting_ = 0;
 };

@@ -16,6 +16,8 @@
 #include "pegasos/data/validate.hpp"
 #include "pegasos/linalg/scaled_vector.hpp"
 #include "pegasos/pegasos/average.hpp"
+#include "pegasos/pegasos/batch_sums.hpp"
+#include "pegasos/pegasos/checkpoint_times.hpp"
 #include "pegasos/pegasos/options.hpp"
 #include "pegasos/pegasos/oracle.hpp"
 #include "pegasos/proof/history.hpp"
@@ -44,7 +46,8 @@ class PegasosSolver {
         batch_(size_t(options.k)),
         slopes_(size_t(options.k * width())),
         b_(size_t(width()), state.b),
-        batch_pass_(pass_over_some(problem, options.k, double(width()))) {
+        batch_pass_(pass_over_some(problem, options.k, double(width()))),
+        batch_sums_(problem, options.k, double(width())) {
     w_.set_c(state.c);
     if (is_joint<L> && p_.free_bias) std::copy(state.out.end() - width(), state.out.end(), b_.begin());
     // Without projection, with eta = 1/(lam t), w is a plain sum over lam t and c needs no multiplying (eq. 13).
@@ -56,7 +59,7 @@ class PegasosSolver {
     history_.report = std::move(report);
     if (state_.snapshots.restore([this](Snapshot& s) { visit(s); })) picks_ = picks();
     do {  // a random stop may come before the first step: that, too, deserves its certificate
-      if (last_ < 0) begin_stretch(next_checkpoint());
+      if (last_ < 0) begin_stretch(next_checkpoint(o_, p_.m(), state_.t, history_));
       bool whole = take_steps(last_);
       if (whole) last_ = -1;
       keep_state();
@@ -181,18 +184,27 @@ class PegasosSolver {
     // b is not penalised: its steps are those of a convex function that is not strongly convex.
     const bool steps_b = p_.free_bias && !o_.batch_bias && !o_.fixed_bias;
     const double eta_b = steps_b ? 1 / (double(k) * std::sqrt(double(t))) : 0;
+    const bool together = batch_sums_.shared(k);
+    if (together) {
+      const auto sum = batch_sums_.of(rows, blocks_, batch_, slopes_.data(), team_);
+      const double step = w_.add(sum, -eta / double(k));
+      if (average_.on()) average_.added(sum, step);
+    }
     for (int64_t j = 0; j < k * width(); ++j) {
       const double slope = slopes_[size_t(j)];
       if (slope == 0) continue;
       const int64_t i = batch_[size_t(j / width())];
-      const auto row = class_row(blocks_, rows[i], j % width());
-      const double a = -eta / double(k) * slope;
-      const double step = o_.radius > 0 ? w_.add(row, a, w_.dot(row)) : w_.add(row, a);
+      const double a = -eta / double(k) * slope, step = a / w_.c();
+      if (!together) add_row(class_row(blocks_, rows[i], j % width()), a);
       if (!state_.counts.empty()) state_.counts[size_t(i * width() + j % width())] += step;
-      if (average_.on()) average_.added(row, step);
       b_[size_t(j % width())] -= eta_b * slope;
     }
     if (o_.radius > 0) follow(w_.project(o_.radius));
+  }
+
+  void add_row(const auto& row, double a) {
+    const double step = o_.radius > 0 ? w_.add(row, a, w_.dot(row)) : w_.add(row, a);
+    if (average_.on()) average_.added(row, step);
   }
 
   // Step 1 erases w: 1 - eta lam is zero.
@@ -207,21 +219,6 @@ class PegasosSolver {
     if (factor == 1) return;
     for (double& count : state_.counts) count *= factor;
     if (average_.on()) average_.rescaled(factor);
-  }
-
-  // Certificates cost about an epoch each. The gap of Pegasos falls like 1/t, which tells when the next one pays off;
-  // never later than twice the steps of the last. At whole epochs the counts are w's own dual point.
-  int64_t next_checkpoint() const {
-    if (o_.to_the_end || o_.one_pass || !o_.certify) return o_.steps;
-    const double epoch = double(p_.m()) / double(o_.k), done = double(state_.t) / epoch;
-    double target = std::floor(done) + 1;
-    if (!history_.empty()) {
-      const auto& last = history_.last();
-      const double gap = last.objective - last.dual;
-      target = std::max(target, std::ceil(done * std::min(2.0, gap / o_.tol)));
-    }
-    const double step = std::ceil(target * epoch);
-    return step < double(o_.steps) ? int64_t(step) : o_.steps;
   }
 
   void keep_state() {
@@ -289,6 +286,7 @@ class PegasosSolver {
   std::vector<double> slopes_;  // theirs, one for each class; before they are known, their scores
   std::vector<double> b_;       // free bias, one number or one a class; where it is none, zero
   const Pass batch_pass_;
+  BatchSums batch_sums_;
   std::vector<double> best_;
   double best_value_ = std::numeric_limits<double>::infinity();
   size_t next_try_ = 0;

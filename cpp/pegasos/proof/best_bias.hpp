@@ -7,6 +7,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -16,6 +17,7 @@
 
 #include "pegasos/data/problem.hpp"
 #include "pegasos/data/random.hpp"
+#include "pegasos/run/passes.hpp"
 
 namespace pegasos {
 
@@ -85,6 +87,53 @@ inline double weighted_median(std::span<Kink> kinks, double need, int64_t& looks
   return next < std::numeric_limits<double>::infinity() ? found + (next - found) / 2 : found;
 }
 
+using KinksOfParts = std::vector<std::vector<Kink>>;
+
+// All kinks of all parts; of many only those near the one that weighted_median looks for. Sixty-four places, drawn from
+// the kinks, cut the line into pieces, whose jumps are added up by the whole team; the kinks of the piece where they
+// reach `need` stay, and what is left and right of it becomes one kink each, at the nearest place there.
+inline std::vector<Kink> nearest_kinks(KinksOfParts parts, double need, Team& team) {
+  if (parts.size() == 1) return std::move(parts[0]);
+  constexpr size_t cuts = 64;
+  std::vector<double> at;
+  for (size_t part = 0, per = (cuts + parts.size() - 1) / parts.size(); part < parts.size(); ++part)
+    for (size_t k = 0; k < per && !parts[part].empty(); ++k) at.push_back(parts[part][k * parts[part].size() / per].at);
+  std::sort(at.begin(), at.end());
+  at.erase(std::unique(at.begin(), at.end()), at.end());
+  const auto piece = [&](const Kink& k) { return size_t(std::lower_bound(at.begin(), at.end(), k.at) - at.begin()); };
+  const size_t pieces = at.size() + 1;
+  PartVectors jumps(int64_t(parts.size()), pieces);
+  team.each(int64_t(parts.size()), [&](int64_t part) {
+    jumps.clear(part);
+    for (const Kink& k : parts[size_t(part)]) jumps.of(part)[piece(k)] += k.jump;
+  });
+  const std::span<const double> sums = jumps.total(team);
+  size_t here = 0;
+  for (double before = 0; here + 1 < pieces && before + sums[here] < need; ++here) before += sums[here];
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  std::vector<Kink> left(parts.size(), {-infinity, 0}), right(parts.size(), {infinity, 0});
+  team.each(int64_t(parts.size()), [&](int64_t part) {
+    auto& mine = parts[size_t(part)];
+    double low = -infinity, high = infinity;
+    std::erase_if(mine, [&](const Kink& k) {
+      const size_t where = piece(k);
+      if (where < here) low = std::max(low, k.at);
+      if (where > here) high = std::min(high, k.at);
+      return where != here;
+    });
+    left[size_t(part)].at = low, right[size_t(part)].at = high;
+  });
+  std::vector<Kink> near;
+  for (const auto& mine : parts) near.insert(near.end(), mine.begin(), mine.end());
+  const auto by_place = [](const Kink& a, const Kink& b) { return a.at < b.at; };
+  Kink below = *std::max_element(left.begin(), left.end(), by_place);
+  Kink above = *std::min_element(right.begin(), right.end(), by_place);
+  for (size_t k = 0; k < pieces; ++k) (k < here ? below : above).jump += k == here ? 0 : sums[k];
+  if (below.jump > 0) near.push_back(below);
+  if (above.jump > 0) near.push_back(above);
+  return near;
+}
+
 // The zero of a rising function, by bracketing: it doubles outwards, then interpolates by a parabola where the last
 // three points allow it, and halves where they do not (Chandrupatla 1997). About ten values of f, each of which is a
 // pass over all rows, where halving every second time took 20 to 60.
@@ -121,18 +170,22 @@ double rising_zero(double start, const F& f) {
 
 // guess: where to look first, for smooth losses. looks: for tests, what a selection among kinks has cost.
 template <class L>
-double best_bias(const L& loss, std::span<const Scored> rows, double guess, int64_t* looks = nullptr) {
+double best_bias(const L& loss, std::span<const Scored> rows, double guess, Team& team, int64_t* looks = nullptr) {
   if constexpr (PiecewiseLinear<L>) {
-    std::vector<Kink> kinks;
-    kinks.reserve(rows.size());
-    double need = 0;
-    for (const auto& [score, y, s] : rows) {
+    const Pass pass = Pass::over(int64_t(rows.size()), 8);
+    detail::KinksOfParts found(static_cast<size_t>(pass.parts));
+    for (auto& mine : found) mine.reserve(size_t(2 * (pass.n / pass.parts + 1)));  // threads must not run out of memory
+    std::array<double, 1> need_of{};
+    sum_over(pass, team, need_of, [&](auto& mine, int64_t i, int64_t part) {
+      const auto& [score, y, s] = rows[size_t(i)];
       // A row of weight zero is none: it must not even cut a flat piece short. A score that is not a number has no
       // place among the others, and a search for it would not end.
-      if (s == 0 || std::isnan(score)) continue;
-      need -= s * loss.slope_at_minus_infinity(y);
-      loss.kinks(score, y, [&, s = s](double at) { kinks.push_back({at, s}); });
-    }
+      if (s == 0 || std::isnan(score)) return;
+      mine[0] -= s * loss.slope_at_minus_infinity(y);
+      loss.kinks(score, y, [&, s = s](double at) { found[size_t(part)].push_back({at, s}); });
+    });
+    const double need = need_of[0];
+    std::vector<Kink> kinks = detail::nearest_kinks(std::move(found), need, team);
     int64_t count = 0;
     const double b = kinks.empty() ? guess : detail::weighted_median(kinks, need, count);
     if (looks) *looks += count;
@@ -146,11 +199,21 @@ double best_bias(const L& loss, std::span<const Scored> rows, double guess, int6
     }
     if (!(low <= high)) return guess;
     return detail::rising_zero(std::isfinite(guess) ? std::clamp(guess, low, high) : low, [&](double b) {
-      double slope = 0;
-      for (const auto& [score, y, s] : rows) slope += s * loss.slope(score + b, y);
-      return slope;
+      std::array<double, 1> slope{};
+      sum_over(Pass::over(int64_t(rows.size()), 8), team, slope, [&](auto& mine, int64_t i, int64_t) {
+        const auto& [score, y, s] = rows[size_t(i)];
+        mine[0] += s * loss.slope(score + b, y);
+      });
+      return slope[0];
     });
   }
+}
+
+// By one thread.
+template <class L>
+double best_bias(const L& loss, std::span<const Scored> rows, double guess, int64_t* looks = nullptr) {
+  Team alone(1);
+  return best_bias(loss, rows, guess, alone, looks);
 }
 
 // The mean loss of the best constant score.

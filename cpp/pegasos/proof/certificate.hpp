@@ -7,6 +7,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <optional>
 #include <span>
@@ -91,7 +92,7 @@ std::optional<Certificate> certify(const Problem<Rows>& p, const L& loss, std::s
   PartVectors sums(pass.parts, w.size());
   const double root = std::sqrt(p.lam), square = half_square(penalised(p, w, blocks.width()), root),
                length = std::sqrt(2 * square) / root;
-  auto free = FreeBias<L>::of(p, loss, w, dual, watch);
+  auto free = FreeBias<L>::of(p, loss, w, dual, team, watch);
   if (!free) return {};
   const auto start = [&](int64_t which) { sums.clear(which); };
   const auto visit = [&](int64_t which, int64_t i, const auto& row) {
@@ -131,11 +132,18 @@ std::optional<Certificate> certify(const Problem<Rows>& p, const L& loss, std::s
     rounding.add(part.rounding);
   }
   if constexpr (Loss<L>)
-    if (free->waits())
-      b = free->settle(loss, [&](int64_t i, double score, double y, double s) {
-        losses += s * loss.value(score, y);
+    if (free->waits()) {
+      b = free->best(loss, team);
+      std::array<double, 1> sum{};
+      sum_over(Pass::over(p.rows.size(), 8), team, sum, [&](auto& mine, int64_t i, int64_t) {
+        const auto& [before, y, s] = free->kept()[size_t(i)];
+        if (s == 0) return;
+        const double score = before + b;
+        mine[0] += s * loss.value(score, y);
         look(i, &score);
       });
+      losses += sum[0];
+    }
   const double dual_square = half_square(u, 1 / (root * p.total)), objective = square + losses / p.total;
   const Certified found = in_numbers(p, loss, w, free->largest(b), square, dual_square, losses);
   return Certificate{objective, -conjugates / p.total - dual_square, b, rounding_of(rounding, found)};
@@ -170,7 +178,7 @@ std::optional<double> objective(const Problem<Rows>& p, const L& loss, std::span
 
 // The mean loss of the zero model.
 template <class Rows, AnyLoss L>
-double value_at_zero(const Problem<Rows>& p, const L& loss) {
+double value_at_zero(const Problem<Rows>& p, const L& loss, Team& team) {
   const auto& blocks = blocks_of(loss);
   const std::vector<double> zeros(size_t(blocks.width()));
   const auto value_of = [&](auto y) { return blocks.value(zeros.data(), y); };
@@ -179,14 +187,14 @@ double value_at_zero(const Problem<Rows>& p, const L& loss) {
     for (int64_t y = 0; y < blocks.width(); ++y) of_class.push_back(value_of(y));
   else if (!p.y.code.empty())
     of_class = {value_of(-1.0), value_of(1.0)};
-  double sum = 0;
-  for (int64_t i = 0; i < p.rows.size(); ++i) {
-    if (p.weight(i) == 0) continue;
+  std::array<double, 1> sum{};
+  sum_over(Pass::over(p.rows.size(), 4), team, sum, [&](auto& mine, int64_t i, int64_t) {
+    if (p.weight(i) == 0) return;
     const auto y = label<L>(p, i);
     const size_t known = JointLoss<L> ? size_t(y) : size_t(y > 0);
-    sum += p.weight(i) * (of_class.empty() ? value_of(y) : of_class[known]);
-  }
-  return sum / p.total;
+    mine[0] += p.weight(i) * (of_class.empty() ? value_of(y) : of_class[known]);
+  });
+  return sum[0] / p.total;
 }
 
 }  // namespace pegasos

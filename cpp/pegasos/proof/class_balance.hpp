@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "pegasos/data/problem.hpp"
+#include "pegasos/run/passes.hpp"
 
 namespace pegasos {
 
@@ -50,21 +51,27 @@ class ClassBalance {
 
 // For the dual blocks that dual(i, a) writes; nothing when interrupted.
 template <class Rows, class Blocks, class Dual>
-std::optional<ClassBalance> class_balance(const Problem<Rows>& p, const Blocks& blocks, const Dual& dual,
+std::optional<ClassBalance> class_balance(const Problem<Rows>& p, const Blocks& blocks, const Dual& dual, Team& team,
                                           Watch& watch) {
   const auto K = size_t(blocks.width());
-  std::vector<double> a(K), sums(K), answered(K);
-  for (int64_t i = 0; i < p.rows.size(); ++i) {
-    const double s = p.weight(i);
-    if (s == 0) continue;
-    dual(i, a.data());
-    for (size_t c = 0; c < K; ++c) {
-      sums[c] += s * a[c];
-      answered[c] += s * (double(p.y.code[size_t(i)] == int32_t(c)) - a[c]);
+  const Pass pass = Pass::over(p.rows.size(), 2 * double(K), 3 * double(K));
+  PartVectors all(pass.parts, 2 * K), room(pass.parts, K);
+  const auto add = [&](int64_t part, int64_t from, int64_t to) {
+    double *const a = room.of(part), *const sums = all.of(part), *const answered = sums + K;
+    for (int64_t i = from; i < to; ++i) {
+      const double s = p.weight(i);
+      if (s == 0) continue;
+      dual(i, a);
+      for (size_t c = 0; c < K; ++c) {
+        sums[c] += s * a[c];
+        answered[c] += s * (double(p.y.code[size_t(i)] == int32_t(c)) - a[c]);
+      }
     }
-    if (!watch.go_on(int64_t(K))) return {};
-  }
-  return ClassBalance(sums, answered);
+    return (to - from) * int64_t(K);
+  };
+  if (!over_parts(pass, team, watch, [&](int64_t part) { all.clear(part); }, add)) return {};
+  const std::span<const double> found = all.total(team);
+  return ClassBalance(found.first(K), found.last(K));
 }
 
 }  // namespace pegasos

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <optional>
@@ -15,6 +16,7 @@
 #include "pegasos/loss/wide.hpp"
 #include "pegasos/proof/best_bias.hpp"
 #include "pegasos/proof/class_balance.hpp"
+#include "pegasos/run/passes.hpp"
 
 namespace pegasos {
 
@@ -30,14 +32,14 @@ class FreeBias {
   // For the dual variables that dual(i, a) writes; nothing when interrupted.
   template <class Rows, class Dual>
   static std::optional<FreeBias> of(const Problem<Rows>& p, const L& loss, std::span<const double> w, const Dual& dual,
-                                    Watch& watch) {
+                                    Team& team, Watch& watch) {
     FreeBias found;
     if (!p.free_bias) return found;
     found.given_ = biases(blocks_of(loss), w);
     if constexpr (is_joint<L>) {
-      if (!(found.classes_ = class_balance(p, loss, dual, watch))) return {};
+      if (!(found.classes_ = class_balance(p, loss, dual, team, watch))) return {};
     } else {
-      found.weigh(p, dual);
+      found.weigh(p, dual, team);
       found.scored_.resize(size_t(p.rows.size()));
     }
     return found;
@@ -65,28 +67,26 @@ class FreeBias {
   bool waits() const { return !scored_.empty(); }
   void keep(int64_t i, double score, double y, double s) { scored_[size_t(i)] = {score, y, s}; }
 
-  // The best b; take(i, score + b, y, s) for every row that counts.
-  template <class Take>
-  double settle(const L& loss, const Take& take) const
+  // Of all rows, those of weight zero included; and the best b for them.
+  std::span<const Scored> kept() const { return scored_; }
+  double best(const L& loss, Team& team) const
     requires(!is_joint<L>)
   {
-    const double b = best_bias(loss, scored_, given_.back());
-    for (size_t i = 0; i < scored_.size(); ++i)
-      if (const auto& [score, y, s] = scored_[i]; s != 0) take(int64_t(i), score + b, y, s);
-    return b;
+    return best_bias(loss, scored_, given_.back(), team);
   }
 
  private:
   template <class Rows, class Dual>
-  void weigh(const Problem<Rows>& p, const Dual& dual) {
-    double plus = 0, minus = 0;
-    for (int64_t i = 0; i < p.rows.size(); ++i) {
-      if (p.weight(i) == 0) continue;
+  void weigh(const Problem<Rows>& p, const Dual& dual, Team& team) {
+    std::array<double, 2> sides{};
+    sum_over(Pass::over(p.rows.size(), 4), team, sides, [&](auto& sums, int64_t i, int64_t) {
+      if (p.weight(i) == 0) return;
       double a = 0;
       dual(i, &a);
       const double part = p.weight(i) * a;
-      (part > 0 ? plus : minus) += std::abs(part);
-    }
+      sums[part > 0 ? 0 : 1] += std::abs(part);
+    });
+    const auto [plus, minus] = sides;
     if (plus > minus)
       plus_ = minus / plus;
     else if (minus > 0)

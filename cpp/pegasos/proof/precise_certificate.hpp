@@ -19,22 +19,28 @@ inline constexpr int64_t twofold_work = 20;
 // f(w) and D(a); dual(i, a) writes a_i. Nothing when interrupted.
 template <class Rows, AnyLoss L, class Dual>
 std::optional<Certificate> certify_precisely(const Problem<Rows>& p, const L& loss, std::span<const double> w,
-                                             const Dual& dual, Watch& watch) {
+                                             const Dual& dual, Team& team, Watch& watch) {
   const auto& blocks = blocks_of(loss);
   const auto K = blocks.width();
-  PerClass<std::remove_cvref_t<decltype(blocks)>> score(blocks), a(blocks);
-  std::vector<Twofold> u(w.size()), sums(static_cast<size_t>(K));
-  auto free = FreeBias<L>::of(p, loss, w, dual, watch);
+  struct alignas(64) Part {
+    Part(const L& l, size_t weights, size_t classes)
+        : score(blocks_of(l)), a(blocks_of(l)), u(weights), sums(classes), balances(classes) {}
+    PerClass<std::remove_cvref_t<decltype(blocks)>> score, a;
+    std::vector<Twofold> u, sums, balances;
+    Twofold losses, conjugates, S;
+    RoundingSums rounding;
+  };
+  const Pass pass = pass_over(p, double(twofold_work * K), 2 * double(w.size()));
+  std::vector<Part> parts(size_t(pass.parts), Part(loss, w.size(), size_t(K)));
+  auto free = FreeBias<L>::of(p, loss, w, dual, team, watch);
   if (!free) return {};
   const double root = std::sqrt(p.lam), length = std::sqrt(2 * half_square(penalised(p, w, K), root)) / root;
-  std::vector<Twofold> balances(static_cast<size_t>(K));
-  Twofold losses, conjugates, S;
-  RoundingSums rounding;
-  for (int64_t i = 0; i < p.rows.size(); ++i) {
+  const auto visit = [&](int64_t which, int64_t i, const auto& row) {
+    Part& part = parts[size_t(which)];
+    auto &score = part.score, &a = part.a;
+    std::vector<Twofold>&u = part.u, &sums = part.sums;
     const double s = p.weight(i);
-    if (s == 0) continue;
-    S = S + Twofold(s);
-    const auto row = p.rows[i];
+    part.S = part.S + Twofold(s);
     const auto y = label<L>(p, i);
     const auto bias = size_t(row.dim() * K);
     for (auto& sum : sums) sum = Twofold();
@@ -54,26 +60,34 @@ std::optional<Certificate> certify_precisely(const Problem<Rows>& p, const L& lo
     if (free->waits())
       free->keep(i, score[0], double(y), s);
     else
-      losses = losses + twofold::product(s, blocks.value(score.data(), y));
+      part.losses = part.losses + twofold::product(s, blocks.value(score.data(), y));
     const double conjugate = blocks.conjugate(a.data(), y), norm = std::sqrt(row.norm2());
-    conjugates = conjugates + twofold::product(s, conjugate);
+    part.conjugates = part.conjugates + twofold::product(s, conjugate);
     const double error = 2 * rounding_unit * (largest + double(row.size() + 4) * 8 * rounding_unit * norm * length);
-    rounding.row(s, error, norm, size, conjugate, label_size<L>(y));
+    part.rounding.row(s, error, norm, size, conjugate, label_size<L>(y));
     for (int64_t c = 0; c < K; ++c) {
       if (a[c] == 0) continue;
       const Twofold pull = twofold::product(s, a[c]);
-      balances[size_t(c)] = balances[size_t(c)] + pull;
+      part.balances[size_t(c)] = part.balances[size_t(c)] + pull;
       row.each([&](int64_t j, double x) { u[size_t(j * K + c)] = u[size_t(j * K + c)] + pull * Twofold(x); });
       u[bias + size_t(c)] = u[bias + size_t(c)] + pull * Twofold(bias_of(row));
     }
-    if (!watch.go_on(twofold_work * row.size() * K)) return {};
+  };
+  if (!over_rows(p, pass, twofold_work * K, team, watch, StartAtOnce{}, visit)) return {};
+  auto& [score, a, u, sums, balances, losses, conjugates, S, rounding] = parts[0];
+  for (const Part& part : std::span(parts).subspan(1)) {
+    for (size_t j = 0; j < u.size(); ++j) u[j] = u[j] + part.u[j];
+    for (size_t c = 0; c < balances.size(); ++c) balances[c] = balances[c] + part.balances[c];
+    losses = losses + part.losses, conjugates = conjugates + part.conjugates, S = S + part.S;
+    rounding.add(part.rounding);
   }
   double b = 0;
   if constexpr (Loss<L>)
-    if (free->waits())
-      b = free->settle(loss, [&](int64_t, double value, double y, double s) {
-        losses = losses + twofold::product(s, loss.value(value, y));
-      });
+    if (free->waits()) {
+      b = free->best(loss, team);
+      for (const auto& [value, y, s] : free->kept())
+        if (s != 0) losses = losses + twofold::product(s, loss.value(value + b, y));
+    }
   Twofold square, dual_square;
   for (const double x : penalised(p, w, K)) square = square + twofold::product(x, x);
   for (const Twofold& x : u) dual_square = dual_square + x * x;

@@ -89,7 +89,7 @@ class Proofs {
     if (!found) return false;
     if (in_doubt(*found)) {
       meter_.take(twofold_work * cost());
-      if (!(found = certify_precisely(p_, loss_, w, dual, watch_))) return false;
+      if (!(found = certify_precisely(p_, loss_, w, dual, team_, watch_))) return false;
     }
     const auto [above, below] = found->rounding;
     const bool sure = std::isfinite(above) && std::isfinite(above_);  // numbers near overflow have no sum

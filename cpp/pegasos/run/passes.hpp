@@ -7,11 +7,13 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <thread>
+#include <vector>
 
 #include "pegasos/data/problem.hpp"
 #include "pegasos/linalg/simd.hpp"
@@ -94,6 +96,23 @@ bool over_each(const Pass& pass, Team& team, Watch& watch, const Visit& visit) {
     for (int64_t j = from; j < to; ++j) work += visit(j);
     return work;
   });
+}
+
+// Numbers that are summed up over the things of a pass which is over in no time: total, in and out, grows by what
+// add(sums, j, part) adds to the sums of its part for every j. Nobody asks whether to go on.
+template <size_t n, class Add>
+void sum_over(const Pass& pass, Team& team, std::array<double, n>& total, const Add& add) {
+  struct alignas(64) Part {
+    std::array<double, n> sums{};
+  };
+  std::vector<Part> parts(static_cast<size_t>(pass.parts));
+  team.each(pass.parts, [&](int64_t part) {
+    std::array<double, n> mine{};  // in registers
+    for (int64_t j = pass.first(part); j < pass.first(part + 1); ++j) add(mine, j, part);
+    parts[size_t(part)].sums = mine;
+  });
+  for (const Part& part : parts)
+    for (size_t k = 0; k < n; ++k) total[k] += part.sums[k];
 }
 
 // Calls start(part) for every part, and visit(part, i, row) for every row that exists. width: how often a visit uses

@@ -61,7 +61,7 @@ class ClassMatrices {
     if (!over_parts(pass, team_, watch_, StartAtOnce{}, sum)) return false;
     factors_.resize(A.size());
     for (size_t c = 0; c < A.size(); ++c)
-      if (!factors_[c].factor(std::move(A[c]), p_.rows.dim(), watch_)) return false;
+      if (!factors_[c].factor(std::move(A[c]), p_.rows.dim(), team_, watch_)) return false;
     return true;
   }
 

@@ -186,7 +186,7 @@ class Descent {
     meter_.take(price::gram(wanted, length, p_.rows.is_dense()) * K * (K + 1) / 2 + price::cholesky(n) +
                 3 * price::look(rows * K, L::costly));
     if (!know_rarity() || !choose(a, stride, wanted)) return false;
-    PartVectors soft(matrix_pass(p_, width(), int64_t(sample_.size())).parts, size_t(width()));
+    PartVectors soft(MatrixCut::of(p_, width(), int64_t(sample_.size())).pass.parts, size_t(width()));
     const auto row_of = [&](int64_t k) { return sample_[size_t(k)].i; };
     const auto bend = [&](int64_t part, int64_t k, double* pair) {
       const auto [i, weight] = sample_[size_t(k)];
@@ -200,7 +200,7 @@ class Descent {
     std::vector<double> A;
     if (!feature_matrix(p_, width(), int64_t(sample_.size()), row_of, bend, team_, watch_, A)) return false;
     for (int64_t j = 0; j < unknowns(); ++j) A[size_t(j * unknowns() + j)] += penalty(size_t(j));
-    return factor_.factor(std::move(A), unknowns(), watch_);
+    return factor_.factor(std::move(A), unknowns(), team_, watch_);
   }
 
   // A row is in the sample with a chance that grows with what it contributes to the matrix, relative to what its
@@ -209,28 +209,38 @@ class Descent {
   // alone: where a row contributes next to nothing, a long step would change that (covertype, lam 1e-6: 180 -> 74 ms).
   bool choose(std::span<const double> a, int64_t stride, double wanted) {
     const int64_t count = p_.rows.size() / stride;
-    std::vector<double> D(static_cast<size_t>(width())), sums(D);
-    const auto soft_of = [&](int64_t i) {
-      loss_.softness(a.data() + i * width(), label<L>(p_, i), 0.0, D.data());
-      return p_.weight(i);
+    const auto K = size_t(width());
+    const Pass pass = Pass::over(count, (L::costly ? 16.0 : 8.0) * double(K), 2 * double(K));
+    PartVectors softness(pass.parts, K), of_classes(pass.parts, K), of_shares(pass.parts, 1);
+    const auto each_row = [&](PartVectors& sums, const auto& visit) {
+      return over_parts(
+          pass, team_, watch_, [&](int64_t part) { sums.clear(part); },
+          [&](int64_t part, int64_t from, int64_t to) {
+            double* const D = softness.of(part);
+            for (int64_t k = from; k < to; ++k) {
+              const int64_t i = row_of(k, stride);
+              loss_.softness(a.data() + i * width(), label<L>(p_, i), 0.0, D);
+              visit(k, i, D, sums.of(part));
+            }
+            return (to - from) * width();
+          });
     };
-    for (int64_t k = 0; k < count; ++k) {
-      const double s = soft_of(row_of(k, stride));
-      for (size_t c = 0; c < D.size(); ++c) sums[c] += s * D[c];
-      if (!watch_.go_on(width())) return false;
-    }
+    const auto add = [&](int64_t, int64_t i, const double* D, double* sums) {
+      for (size_t c = 0; c < K; ++c) sums[c] += p_.weight(i) * D[c];
+    };
+    if (!each_row(of_classes, add)) return false;
+    const std::span<const double> sums = of_classes.total(team_);
     std::vector<float> shares(static_cast<size_t>(count));
-    double all = 0;
-    for (int64_t k = 0; k < count; ++k) {
-      const int64_t i = row_of(k, stride);
+    const auto weigh = [&](int64_t k, int64_t i, const double* D, double* sum) {
       double share = 0;
-      const double s = soft_of(i);
-      for (size_t c = 0; c < D.size(); ++c)
+      const double s = p_.weight(i);
+      for (size_t c = 0; c < K; ++c)
         if (sums[c] > 0) share += s * D[c] / sums[c] + 0.1 * s / total_;
       shares[size_t(k)] = float(share * double(rarity_[size_t(i)]));
-      all += double(shares[size_t(k)]);
-      if (!watch_.go_on(width())) return false;
-    }
+      *sum += double(shares[size_t(k)]);
+    };
+    if (!each_row(of_shares, weigh)) return false;
+    const double all = of_shares.total(team_)[0];
     sample_.clear();
     ++matrices_;
     for (int64_t k = 0; k < count; ++k) {

@@ -2,6 +2,8 @@
 // the second derivative of a mean loss. One class: J_k is a number.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <span>
 #include <utility>
@@ -13,13 +15,32 @@
 
 namespace pegasos {
 
-// How such a sum over `count` rows is cut: a part has a matrix of its own, if that is not too large.
-template <class Rows>
-Pass matrix_pass(const Problem<Rows>& p, int64_t width, int64_t count) {
-  const auto dim = double(p.rows.dim()), length = p.row_length(), pairs = double(width * (width + 1) / 2);
-  const double numbers = pairs * dim * dim, each = length * length * pairs / 2 / Gram::speed(p.rows.is_dense());
-  return numbers > 1e6 ? Pass{count, 1, each} : Pass::over(count, each, numbers);
-}
+// How such a sum over `count` rows is cut: by rows, where a part has a matrix of its own, or, where that is large, by
+// lines of the matrix, where a part looks at all rows.
+struct MatrixCut {
+  Pass pass;  // by lines: all rows for the first part, all for the second, and so on
+  bool by_lines;
+
+  template <class Rows>
+  static MatrixCut of(const Problem<Rows>& p, int64_t width, int64_t count) {
+    const auto dim = double(p.rows.dim()), length = p.row_length(), pairs = double(width * (width + 1) / 2);
+    const double numbers = pairs * dim * dim, each = length * length * pairs / 2 / Gram::speed(p.rows.is_dense());
+    if (numbers <= 1e6) return {Pass::over(count, each, numbers), false};
+    constexpr double most_parts = 32, least_work = 1e6;
+    // Every part has to find the numbers of a row: a quarter of its work at most.
+    const double to_find = 2 * work_of_row(length, p.rows.is_dense());
+    const double parts = std::min({most_parts, each / (4 * to_find), double(count) * each / least_work, dim});
+    const auto whole = std::max<int64_t>(1, int64_t(parts));
+    return {{count * whole, whole, each / double(whole)}, true};
+  }
+
+  // The numbers below the diagonal are as many for every part.
+  Lines lines(int64_t part, int64_t dim) const {
+    const auto end = [&](int64_t k) { return int64_t(double(dim) * std::sqrt(double(k) / double(pass.parts)) + 0.5); };
+    return by_lines ? Lines{end(part), end(part + 1)} : Lines{0, dim};
+  }
+  int64_t row(int64_t part, int64_t k) const { return by_lines ? k - pass.first(part) : k; }
+};
 
 // A: row-major, its lower triangle, unknown j K + c for feature j and class c. row_of(k) is the row number k of
 // `count`; bend(part, k, pair), by who does the part, says how class c and another up to it go together there, c
@@ -29,21 +50,23 @@ template <class Rows, class RowOf, class Bend>
 bool feature_matrix(const Problem<Rows>& p, int64_t width, int64_t count, const RowOf& row_of, const Bend& bend,
                     Team& team, Watch& watch, std::vector<double>& A) {
   const int64_t dim = p.rows.dim(), n = dim * width, size = dim * dim, pairs = width * (width + 1) / 2;
-  const Pass pass = matrix_pass(p, width, count);
+  const MatrixCut cut = MatrixCut::of(p, width, count);
+  const Pass& pass = cut.pass;
   std::vector<double> found(size_t(pairs * size));
-  PartVectors sums(pass.parts, found.size(), found.data()), bent(pass.parts, size_t(pairs));
+  PartVectors sums(cut.by_lines ? 1 : pass.parts, found.size(), found.data()), bent(pass.parts, size_t(pairs));
   std::vector<Gram> grams;
   grams.reserve(size_t(pass.parts * pairs));
   for (int64_t part = 0; part < pass.parts; ++part)
     for (int64_t pair = 0; pair < pairs; ++pair)
-      grams.emplace_back(sums.of(part) + pair * size, dim, p.rows.is_dense());
+      grams.emplace_back(sums.of(cut.by_lines ? 0 : part) + pair * size, dim, p.rows.is_dense(), cut.lines(part, dim));
   const auto grams_of = [&](int64_t part) { return std::span(grams).subspan(size_t(part * pairs), size_t(pairs)); };
   const auto add = [&](int64_t part, int64_t from, int64_t to) {
     double* const J = bent.of(part);
     const auto mine = grams_of(part);
     for (int64_t k = from; k < to; ++k) {
-      const auto row = p.rows[row_of(k)];
-      bend(part, k, J);
+      const int64_t which = cut.row(part, k);
+      const auto row = p.rows[row_of(which)];
+      bend(part, which, J);
       for (size_t pair = 0; pair < mine.size(); ++pair)
         if (J[pair] != 0) mine[pair].add(J[pair], row);
     }
@@ -52,7 +75,7 @@ bool feature_matrix(const Problem<Rows>& p, int64_t width, int64_t count, const 
     return int64_t(double(to - from) * pass.each);
   };
   const auto start = [&](int64_t part) {
-    if (part > 0) sums.clear(part);
+    if (part > 0 && !cut.by_lines) sums.clear(part);
   };
   if (!over_parts(pass, team, watch, start, add)) return false;
   sums.total(team);

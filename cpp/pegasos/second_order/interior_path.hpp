@@ -28,8 +28,12 @@ template <class Rows, class L>
 class InteriorPath {
  public:
   // bias_penalty: of the bias feature, as a part of lam.
-  InteriorPath(const Problem<Rows>& problem, const L& loss, double bias_penalty, Watch& watch)
-      : p_(problem), loss_(loss), watch_(watch), ridge_(size_t(problem.rows.dim()), problem.lam), system_(p_, watch) {
+  InteriorPath(const Problem<Rows>& problem, const L& loss, double bias_penalty, Team& team, Watch& watch)
+      : p_(problem),
+        loss_(loss),
+        watch_(watch),
+        ridge_(size_t(problem.rows.dim()), problem.lam),
+        system_(p_, team, watch) {
     ridge_.back() *= bias_penalty;
   }
 
@@ -170,10 +174,10 @@ class InteriorPath {
 
 // For any loss; those that are not piecewise linear have no path and take no step.
 template <class Rows, class L>
-int follow_path(const Problem<Rows>& p, const L& loss, double bias_penalty, Watch& watch, std::span<double> w,
-                std::span<double> a, double unit, int most) {
+int follow_path(const Problem<Rows>& p, const L& loss, double bias_penalty, Team& team, Watch& watch,
+                std::span<double> w, std::span<double> a, double unit, int most) {
   if constexpr (PiecewiseLinear<L>)
-    return InteriorPath<Rows, L>(p, loss, bias_penalty, watch).follow(w, a, unit, most);
+    return InteriorPath<Rows, L>(p, loss, bias_penalty, team, watch).follow(w, a, unit, most);
   else
     return 0;
 }

@@ -52,18 +52,16 @@ class JointSystem {
     ridge_ = ridge;
     wanted_ = rounds;
     if (has_matrix()) return factor();
-    const auto n = size_t(p_.rows.dim() * width_);
-    inverse_.resize(n);
-    for (size_t j = 0; j < n; ++j) inverse_[j] = ridge[j / size_t(width_)];
-    for (const auto& free : rows) {
-      const auto D = soft_of(free.i);
+    inverse_.resize(size_t(p_.rows.dim() * width_));
+    const bool whole = sum_up(inverse_, [&](int64_t, int64_t i, double* sums) {
+      const auto D = soft_of(i);
       double sum = 0;
       for (const double d : D) sum += d;
       for (int64_t c = 0; c < width_; ++c)
-        squares(p_.rows[free.i], c, D[size_t(c)] - D[size_t(c)] * D[size_t(c)] / sum);
-    }
-    for (double& x : inverse_) x = 1 / x;
-    return true;
+        squares(p_.rows[i], c, D[size_t(c)] - D[size_t(c)] * D[size_t(c)] / sum, sums);
+    });
+    for (size_t j = 0; j < inverse_.size(); ++j) inverse_[j] = 1 / (ridge[j / size_t(width_)] + inverse_[j]);
+    return whole;
   }
 
   // enough: of conjugate gradients; an absolute limit measures residuals by the ridge.
@@ -132,31 +130,39 @@ class JointSystem {
   // One row of so many is in the sample: it has many times as many rows as the matrix.
   static int64_t stride(double rows, double n) { return std::max<int64_t>(1, int64_t(rows / (32 * n))); }
 
-  void squares(const auto& row, int64_t c, double weight) {
-    row.each([&](int64_t j, double x) { inverse_[size_t(j * width_ + c)] += weight * x * x; });
-    inverse_[size_t(row.dim() * width_ + c)] += weight * bias_of(row) * bias_of(row);
+  void squares(const auto& row, int64_t c, double weight, double* sums) const {
+    row.each([&](int64_t j, double x) { sums[j * width_ + c] += weight * x * x; });
+    sums[row.dim() * width_ + c] += weight * bias_of(row) * bias_of(row);
   }
 
   void multiply(std::span<const double> x, std::vector<double>& out) {
     out.resize(x.size());
-    const Pass pass = Pass::over(
-        int64_t(rows_.size()), 2 * work_of_row(p_.row_length(), p_.rows.is_dense()) * double(width_), double(x.size()));
-    sums_.resize(pass.parts, x.size(), out.data());
+    whole_ = sum_up(out,
+                    [&](int64_t part, int64_t i, double* sums) {
+                      double *const score = blocks_.of(part), *const bent = score + width_;
+                      const auto row = p_.rows[i];
+                      simd::dot(row, width_, x.data(), score);
+                      bend(soft_of(i), score, bent);
+                      simd::axpy(row, width_, bent, sums);
+                    }) &&
+             whole_;
+    for (size_t j = 0; j < x.size(); ++j) out[j] += ridge_[j / size_t(width_)] * x[j];
+  }
+
+  // out <- what add(part, i, sums) adds up to over the free rows. Every part has room for two blocks.
+  bool sum_up(std::vector<double>& out, const auto& add) {
+    const Pass pass =
+        Pass::over(int64_t(rows_.size()), 2 * work_of_row(p_.row_length(), p_.rows.is_dense()) * double(width_),
+                   double(out.size()));
+    sums_.resize(pass.parts, out.size(), out.data());
     blocks_.resize(pass.parts, size_t(2 * width_));
-    const auto add = [&](int64_t part, int64_t from, int64_t to) {
-      double *const score = blocks_.of(part), *const bent = score + width_;
-      for (int64_t k = from; k < to; ++k) {
-        const int64_t i = rows_[size_t(k)].i;
-        const auto row = p_.rows[i];
-        simd::dot(row, width_, x.data(), score);
-        bend(soft_of(i), score, bent);
-        simd::axpy(row, width_, bent, sums_.of(part));
-      }
+    const auto piece = [&](int64_t part, int64_t from, int64_t to) {
+      for (int64_t k = from; k < to; ++k) add(part, rows_[size_t(k)].i, sums_.of(part));
       return (to - from) * int64_t(p_.row_length()) * width_;
     };
-    whole_ = over_parts(pass, team_, watch_, [&](int64_t part) { sums_.clear(part); }, add) && whole_;
+    const bool whole = over_parts(pass, team_, watch_, [&](int64_t part) { sums_.clear(part); }, piece);
     sums_.total(team_);
-    for (size_t j = 0; j < x.size(); ++j) out[j] += ridge_[j / size_t(width_)] * x[j];
+    return whole;
   }
 
   bool factor() {
@@ -170,7 +176,7 @@ class JointSystem {
     std::vector<double> A;
     if (!feature_matrix(p_, width_, int64_t(rows_.size()) / stride_, row_of, bend, team_, watch_, A)) return false;
     for (int64_t j = 0; j < n; ++j) A[size_t(j * n + j)] += ridge_[size_t(j / width_)];
-    return factor_.factor(std::move(A), n, watch_);
+    return factor_.factor(std::move(A), n, team_, watch_);
   }
 
   const Problem<Rows>& p_;

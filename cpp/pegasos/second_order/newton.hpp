@@ -53,17 +53,7 @@ class Newton {
   // Operations of one Newton step from the current dual variables: a matrix, its solution, and a line search. rough:
   // up to an accuracy, not to rounding.
   double cost(std::span<const double> a, bool rough) {
-    double rows = 0, classes = 0;
-    PerClass<typename Passes::Blocks> block(loss_);
-    for (int64_t i = 0; i < p_.rows.size(); ++i) {
-      if (p_.weight(i) == 0) continue;
-      loss_.softness(a.data() + i * rows_.width(), label<L>(p_, i), 1.0, block.data());
-      double mine = 0;
-      for (int64_t c = 0; c < rows_.width(); ++c) mine += block[c] > 0;
-      if (mine < Passes::least_free) continue;
-      ++rows;
-      classes += mine;
-    }
+    const auto [rows, classes] = rows_.free_rows(a);
     return step_cost(rows, classes, rough);
   }
   double cost_of_all() const {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -124,6 +125,23 @@ class NewtonPasses {
       if (moves) block_axpy(loss_, row, part.block.data(), sums);
     });
     for (size_t j = 0; j < w.size(); ++j) out[j] += penalty(j) * w[j];
+  }
+
+  // How many rows can move, and how many classes of theirs.
+  std::array<double, 2> free_rows(std::span<const double> a) {
+    const Pass pass = Pass::over(plain_.n, 8.0 * double(width()));  // no more parts than a pass over the rows has
+    std::array<double, 2> found{};
+    sum_over(pass, team_, found, [&](auto& sums, int64_t i, int64_t which) {
+      if (p_.weight(i) == 0) return;
+      auto& block = parts_[size_t(which)].block;
+      loss_.softness(a.data() + i * width(), label<L>(p_, i), 1.0, block.data());
+      double mine = 0;
+      for (int64_t c = 0; c < width(); ++c) mine += block[c] > 0;
+      if (mine < least_free) return;
+      sums[0] += 1;
+      sums[1] += mine;
+    });
+    return found;
   }
 
   // The rows that can move, and how easily. Returns how many classes of theirs there are in all.

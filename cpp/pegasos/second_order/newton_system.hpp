@@ -25,7 +25,7 @@ template <class Rows>
 class NewtonSystem {
  public:
   NewtonSystem(const Problem<Rows>& problem, Team& team, Watch& watch)
-      : p_(problem), team_(team), watch_(watch), precise_(problem, watch) {}
+      : p_(problem), team_(team), watch_(watch), precise_(problem, team, watch) {}
 
   // What is asked of an answer. uneven: columns differ so much in scale that, over the rows, large ones would drown
   // small ones; over the features scaling makes them equal. precise: double has shown to be too short. rough: the
@@ -57,9 +57,8 @@ class NewtonSystem {
     if (way_ == Way::precise) return precise_.build(rows, ridge);
     if (way_ == Way::rows) return build_over_rows();
     if (way_ == Way::features) return build_over_features();
-    inverse_.assign(ridge.begin(), ridge.end());
-    for (const auto& [i, weight] : rows) p_.rows[i].add_squares(weight, inverse_.data());
-    for (double& x : inverse_) x = 1 / x;
+    if (!sum_squares()) return false;
+    for (size_t j = 0; j < inverse_.size(); ++j) inverse_[j] = 1 / (ridge[j] + inverse_[j]);
     return true;
   }
 
@@ -137,22 +136,31 @@ class NewtonSystem {
   }
 
   void multiply(std::span<const double> x, std::vector<double>& out) {
-    const auto n = int64_t(rows_.size());
-    const Pass pass = Pass::over(n, 2 * work_of_row(p_.row_length(), p_.rows.is_dense()), double(x.size()));
     out.resize(x.size());
-    sums_.resize(pass.parts, x.size(), out.data());
-    const auto add = [&](int64_t part, int64_t from, int64_t to) {
-      double* const sums = sums_.of(part);
-      for (int64_t k = from; k < to; ++k) {
-        const auto [i, weight] = rows_[size_t(k)];
-        const auto row = p_.rows[i];
-        row.axpy(weight * row.dot(x.data()), sums);
-      }
+    whole_ =
+        sum_up(out, 2,
+               [&](const auto& row, double weight, double* sums) { row.axpy(weight * row.dot(x.data()), sums); }) &&
+        whole_;
+    for (size_t j = 0; j < x.size(); ++j) out[j] += ridge_[j] * x[j];
+  }
+
+  bool sum_squares() {
+    inverse_.resize(ridge_.size());
+    return sum_up(inverse_, 1, [](const auto& row, double weight, double* sums) { row.add_squares(weight, sums); });
+  }
+
+  // out <- what add(row, weight, sums) adds up to over the free rows; it uses each number of a row so often.
+  bool sum_up(std::vector<double>& out, double uses, const auto& add) {
+    const Pass pass =
+        Pass::over(int64_t(rows_.size()), uses * work_of_row(p_.row_length(), p_.rows.is_dense()), double(out.size()));
+    sums_.resize(pass.parts, out.size(), out.data());
+    const auto piece = [&](int64_t part, int64_t from, int64_t to) {
+      for (int64_t k = from; k < to; ++k) add(p_.rows[rows_[size_t(k)].i], rows_[size_t(k)].weight, sums_.of(part));
       return int64_t(double(to - from) * p_.row_length());
     };
-    whole_ = over_parts(pass, team_, watch_, [&](int64_t part) { sums_.clear(part); }, add) && whole_;
+    const bool whole = over_parts(pass, team_, watch_, [&](int64_t part) { sums_.clear(part); }, piece);
     sums_.total(team_);
-    for (size_t j = 0; j < x.size(); ++j) out[j] += ridge_[j] * x[j];
+    return whole;
   }
 
   bool build_over_features() {
@@ -162,23 +170,32 @@ class NewtonSystem {
     std::vector<double> A;
     if (!feature_matrix(p_, 1, int64_t(rows_.size()), row_of, weight, team_, watch_, A)) return false;
     for (int64_t j = 0; j < n; ++j) A[size_t(j * n + j)] += ridge_[size_t(j)];
-    return factor_.factor(std::move(A), n, watch_);
+    return factor_.factor(std::move(A), n, team_, watch_);
   }
 
   // With R = diag(ridge), W = diag(weights) and X the free rows:
   // H^-1 g = R^-1 (g - X^T (W^-1 + X R^-1 X^T)^-1 X R^-1 g).
   bool build_over_rows() {
     const auto n = int64_t(rows_.size());
-    std::vector<double> A(size_t(n * n)), vector(size_t(p_.rows.dim()));
-    for (int64_t r = 0; r < n; ++r) {
-      const auto row = p_.rows[rows_[size_t(r)].i];
-      row.axpy_over(1.0, ridge_.data(), vector.data());
-      for (int64_t j = 0; j <= r; ++j) A[size_t(r * n + j)] = p_.rows[rows_[size_t(j)].i].dot(vector.data());
-      row.axpy_over(-1.0, ridge_.data(), vector.data());
-      A[size_t(r * n + r)] += 1 / rows_[size_t(r)].weight;
-      if (!watch_.go_on(row.size() * r)) return false;
-    }
-    return factor_.factor(std::move(A), n, watch_);
+    const double row_work = work_of_row(p_.row_length(), p_.rows.is_dense());
+    const Pass pass = Pass::over(n, row_work * double(n) / 2, double(p_.rows.dim()));
+    std::vector<double> A(size_t(n * n));
+    PartVectors vectors(pass.parts, size_t(p_.rows.dim()));
+    const auto lines = [&](int64_t part, int64_t from, int64_t to) {
+      double* const vector = vectors.of(part);
+      int64_t work = 0;
+      for (int64_t r = from; r < to; ++r) {
+        const auto row = p_.rows[rows_[size_t(r)].i];
+        row.axpy_over(1.0, ridge_.data(), vector);
+        for (int64_t j = 0; j <= r; ++j) A[size_t(r * n + j)] = p_.rows[rows_[size_t(j)].i].dot(vector);
+        row.axpy_over(-1.0, ridge_.data(), vector);
+        A[size_t(r * n + r)] += 1 / rows_[size_t(r)].weight;
+        work += row.size() * r;
+      }
+      return work;
+    };
+    if (!over_parts(pass, team_, watch_, [&](int64_t part) { vectors.clear(part); }, lines)) return false;
+    return factor_.factor(std::move(A), n, team_, watch_);
   }
 
   void solve_over_rows(std::vector<double>& g) const {

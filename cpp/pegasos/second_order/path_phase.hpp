@@ -21,7 +21,8 @@ class PathPhase {
   // All the way, proven and kept if it is forward; false when interrupted.
   bool run() {
     const int most = int(std::min({s_.epochs_left(), most_steps, s_.meter.left() / step()}));
-    const int steps = follow_path(s_.inner, s_.loss, s_.bias.penalty(), s_.watch, at_.w, at_.a, at_.zero, most);
+    const int steps =
+        follow_path(s_.inner, s_.loss, s_.bias.penalty(), s_.team, s_.watch, at_.w, at_.a, at_.zero, most);
     s_.state.visits += steps * s_.p.m();
     s_.meter.take(steps * step());
     if (steps == 0 || !at_.prove()) return false;

@@ -22,7 +22,7 @@ struct FreeRow {
 template <class Rows>
 class PreciseSystem {
  public:
-  PreciseSystem(const Problem<Rows>& problem, Watch& watch) : p_(problem), watch_(watch) {}
+  PreciseSystem(const Problem<Rows>& problem, Team& team, Watch& watch) : p_(problem), team_(team), watch_(watch) {}
 
   // Multiplications, and what a build and a solution cost in operations.
   static double cost(double rows, double dim) {
@@ -64,35 +64,37 @@ class PreciseSystem {
   }
 
  private:
+  static constexpr int64_t work = 8;  // multiplications for one of two such numbers
+
   const Twofold* row(int64_t r) const { return &X_[size_t(r * dim_)]; }
 
   bool build_over_features() {
     std::vector<Twofold> A(size_t(dim_ * dim_));
-    for (int64_t r = 0; r < n_; ++r) {
-      const Twofold* x = row(r);
-      for (int64_t j = 0; j < dim_; ++j)
-        if (x[j].high != 0) simd::axpy(Twofold(weights_[size_t(r)]) * x[j], x, j + 1, &A[size_t(j * dim_)]);
-      if (!watch_.go_on(4 * dim_ * dim_)) return false;
-    }
-    for (int64_t j = 0; j < dim_; ++j) {
+    const auto line = [&](int64_t j) {
+      for (int64_t r = 0; r < n_; ++r)
+        if (const Twofold* x = row(r); x[j].high != 0)
+          simd::axpy(Twofold(weights_[size_t(r)]) * x[j], x, j + 1, &A[size_t(j * dim_)]);
       Twofold& diagonal = A[size_t(j * dim_ + j)];
       diagonal = diagonal + Twofold(ridge_[size_t(j)]);
-    }
-    return factor_.factor(std::move(A), dim_, watch_);
+      return work * n_ * (j + 1);
+    };
+    if (!over_each(Pass::over(dim_, double(work * n_ * dim_) / 2), team_, watch_, line)) return false;
+    return factor_.factor(std::move(A), dim_, team_, watch_);
   }
 
   // As NewtonSystem does it, by Woodbury's formula.
   bool build_over_rows() {
-    std::vector<Twofold> A(size_t(n_ * n_)), scaled;
-    for (int64_t r = 0; r < n_; ++r) {
-      scaled.assign(row(r), row(r) + dim_);
-      divide(scaled);
-      for (int64_t j = 0; j <= r; ++j) A[size_t(r * n_ + j)] = simd::dot(scaled.data(), dim_, row(j));
+    std::vector<Twofold> A(size_t(n_ * n_)), scaled(X_);
+    const auto line = [&](int64_t r) {
+      const std::span<Twofold> mine(&scaled[size_t(r * dim_)], size_t(dim_));
+      divide(mine);
+      for (int64_t j = 0; j <= r; ++j) A[size_t(r * n_ + j)] = simd::dot(mine.data(), dim_, row(j));
       Twofold& diagonal = A[size_t(r * n_ + r)];
       diagonal = diagonal + Twofold(1.0) / Twofold(weights_[size_t(r)]);
-      if (!watch_.go_on(8 * dim_ * r)) return false;
-    }
-    return factor_.factor(std::move(A), n_, watch_);
+      return work * dim_ * (r + 1);
+    };
+    if (!over_each(Pass::over(n_, double(work * n_ * dim_) / 2), team_, watch_, line)) return false;
+    return factor_.factor(std::move(A), n_, team_, watch_);
   }
 
   // Returns the weight of each row times the score of the change.
@@ -106,11 +108,12 @@ class PreciseSystem {
     return b;
   }
 
-  void divide(std::vector<Twofold>& g) const {
+  void divide(std::span<Twofold> g) const {
     for (size_t j = 0; j < g.size(); ++j) g[j] = g[j] / Twofold(ridge_[j]);
   }
 
   const Problem<Rows>& p_;
+  Team& team_;
   Watch& watch_;
   std::span<const double> ridge_;
   std::vector<Twofold> X_;  // the free rows, dense

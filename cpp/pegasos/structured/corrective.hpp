@@ -89,7 +89,7 @@ class Corrective {
   bool round() {
     if (!look(w_)) return false;
     const double gap = f_ - history_.bound();
-    if (!interior_.run(w_, std::max(0.02 * gap, 0.02 * history_.tol()), watch_)) return false;
+    if (!interior_.run(w_, std::max(0.02 * gap, 0.02 * history_.tol()), team_, watch_)) return false;
     const double bound = dual();
     interior_.write(far_);
     const std::vector<double> from(w_.begin(), w_.end());

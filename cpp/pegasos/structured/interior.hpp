@@ -34,12 +34,12 @@ class Interior {
 
   // enough: the gap over the labellings kept at which it ends. w: where to begin. The dual variables are replaced.
   // False: the watch says stop, and nothing has changed. Where the price is `never` there is no run.
-  bool run(std::span<const double> w, double enough, Watch& watch) {
+  bool run(std::span<const double> w, double enough, Team& team, Watch& watch) {
     gather();
     begin(w);
     for (int step = 0; step < most_steps; ++step) {
       if (true_gap() <= enough) break;
-      if (!factor(watch)) return false;
+      if (!factor(team, watch)) return false;
       if (!advance(complementarity())) break;
     }
     finish(enough);
@@ -163,7 +163,7 @@ class Interior {
   }
 
   // lam + sum over sequences of the covariance of psi under D = a / s.
-  bool factor(Watch& watch) {
+  bool factor(Team& team, Watch& watch) {
     const size_t p = places_.size();
     matrix_.assign(p * p, 0.0);
     for (size_t at = 0; at < p; ++at) matrix_[at * p + at] = task_.lam;
@@ -186,7 +186,7 @@ class Interior {
       for (const size_t r : touched_) add_below(r, -mean_[r] / S, mean_);
       if (!watch.go_on(int64_t((block.end - block.begin) * touched_.size() * p / 4))) return false;
     }
-    return cholesky_.factor(std::move(matrix_), int64_t(p), watch);
+    return cholesky_.factor(std::move(matrix_), int64_t(p), team, watch);
   }
   // A row of the lower triangle += x v.
   void add_below(size_t r, double x, const std::vector<double>& v) {

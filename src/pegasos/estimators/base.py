@@ -15,6 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from ..caller import user_level
+from ..cores import thread_count as thread_count
 from ..io.mixin import Files
 from ..problem.problem import Floats, Problem, Weights
 from ..progress import CallbackSupportMixin, Progress, Told
@@ -23,8 +24,6 @@ from ..solvers import solver_of
 from ..solvers.base import Fit, Resume, Run, Solver
 from ..solvers.many import Job, ReportOf, solve_many
 from ..solvers.store import active, refuse_store
-
-_MOST_THREADS = 64  # more than there are cores, only if somebody asks for it
 
 RULES: dict[str, Rule] = {
     "lam": LAM,
@@ -224,12 +223,3 @@ def seed_of(random_state: Any, solver: Any) -> int:
         return int(check_random_state(random_state).randint(2**31 - 1))
     except ValueError as error:
         raise ValueError(f"random_state must be None, a seed or a RandomState: {error}") from None
-
-
-def thread_count(n_jobs: int | None) -> int:
-    if n_jobs is None or 0 < n_jobs <= _MOST_THREADS:
-        return n_jobs or 1
-    from joblib import cpu_count  # takes longer than a small fit
-
-    cores = int(cpu_count())
-    return min(n_jobs, max(_MOST_THREADS, cores)) if n_jobs > 0 else max(1, cores + 1 + n_jobs)

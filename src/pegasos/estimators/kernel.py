@@ -191,7 +191,7 @@ class KernelPegasosClassifier(Answers, KernelModel):
         """The problem of a fit."""
         given, goes_on = (X, y, sample_weight), self._goes_on()
         X, data, labels = self._read_rows(X, y, reset=not goes_on)
-        classes, codes = encode(labels)
+        classes, codes = encode(labels, run.threads)
         if goes_on and not np.array_equal(classes, self.classes_):
             raise ValueError(
                 f"warm_start goes on with the classes {self.classes_.tolist()!r}, but y has {classes.tolist()!r}. Set "

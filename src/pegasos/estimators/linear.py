@@ -196,7 +196,7 @@ class PegasosClassifier(OwnLabels, Answers, LinearModel):
         goes_on = self.warm_start and hasattr(self, "coef_")
         data, labels = self._read(X, y, run, reset=not goes_on)
         began = run.seconds()
-        classes, codes = encode(labels)
+        classes, codes = encode(labels, run.threads)
         if not getattr(data, "is_checked", True):  # else it would be one number more that differs in every fit
             self.label_seconds_ = run.seconds() - began
         if goes_on and not np.array_equal(classes, self.classes_):
@@ -240,7 +240,7 @@ class PegasosClassifier(OwnLabels, Answers, LinearModel):
             )
         data, labels = self._read(X, y, run, reset=not goes_on)
         known = known_classes(classes, self.classes_ if goes_on else None)
-        seen, codes = encode(labels)
+        seen, codes = encode(labels, run.threads)
         place = np.searchsorted(known, seen)
         strange = [c for c, i in zip(seen, place, strict=True) if i == len(known) or known[i] != c]
         if strange:
@@ -273,7 +273,7 @@ class PegasosClassifier(OwnLabels, Answers, LinearModel):
     def _open(self, X: Any, y: Any, sample_weight: Any, run: Run, lam: float) -> Stated:
         """The problem of a fit that goes on from nothing."""
         data, labels = self._read(X, y, run, reset=True)
-        return self._stated(data, *encode(labels), (X, y, sample_weight), run, lam)
+        return self._stated(data, *encode(labels, run.threads), (X, y, sample_weight), run, lam)
 
     def _stated(self, data: Data, classes: NDArray[Any], codes: Codes, given: Given, run: Run, lam: float) -> Stated:
         def weights_of(sample_weight: Any) -> Weights:

@@ -15,6 +15,7 @@ import scipy.sparse as sp
 from numpy.typing import DTypeLike, NDArray
 
 from .. import _core
+from ..cores import thread_count
 from .streams import BLOCK, blocks, name_of, opened
 
 ZeroBased = bool | Literal["auto"]
@@ -188,8 +189,6 @@ def _threads(n_jobs: int | None) -> int:
         return 1
     if n_jobs == 0:
         raise ValueError("n_jobs=0 is no number of threads; use 1, or -1 for one for every processor.")
-    from ..estimators.base import thread_count  # imports scikit-learn, which reading alone does not need
-
     return thread_count(n_jobs)
 
 

@@ -41,13 +41,15 @@ def refuse_missing(y: Any) -> None:
                 raise ValueError(f"Input y contains NaN or None (row {row}).")
 
 
-def encode(y: NDArray[Any] | Encoded) -> tuple[NDArray[Any], Codes]:
+def encode(y: NDArray[Any] | Encoded, threads: int = 1) -> tuple[NDArray[Any], Codes]:
     """Sorted classes, and for each row the place of its class among them.
 
     Parameters
     ----------
     y : ndarray of shape (n_rows,)
         Integers, booleans, whole floats, strings, or Python objects that can be sorted. Or what was encoded before.
+    threads : int, default=1
+        Nothing depends on it.
 
     Returns
     -------
@@ -66,18 +68,18 @@ def encode(y: NDArray[Any] | Encoded) -> tuple[NDArray[Any], Codes]:
         raise ValueError(f"Unknown label type: labels of dtype {y.dtype} are neither numbers nor strings.")
     y = np.ascontiguousarray(y)
     items = y.view(np.uint8).reshape(len(y), -1) if y.itemsize else np.zeros((len(y), 1), np.uint8)
-    codes, first = _core.encode(items)
+    codes, first = _core.encode(items, threads)
     found = y[first]
     order = np.argsort(found, kind="stable")
-    _renumber(codes, order)
+    _renumber(codes, order, threads)
     return found[order], codes
 
 
-def _renumber(codes: Codes, order: NDArray[np.intp]) -> None:
+def _renumber(codes: Codes, order: NDArray[np.intp], threads: int = 1) -> None:
     if np.any(np.diff(order) < 0):
         number = np.empty(len(order), np.int32)
         number[order] = np.arange(len(order), dtype=np.int32)
-        _core.relabel(codes, number)
+        _core.relabel(codes, number, threads)
 
 
 def _whole(y: NDArray[Any]) -> NDArray[Any]:

@@ -137,8 +137,9 @@ class Auto(DualSolver):
     replicas : int or None, default=None
         Copies of the weights that take rows at the same time, and are merged after every few thousand of them. This is
         how many threads coordinate ascent can use. The model depends on this number, never on `n_jobs`. None: two for
-        65,000 rows and more (later with very many features), else one. More than two are for as many cores: they need
-        more visits, so that one thread is slower with them. There is at most one for every 64 rows, and no more of them
+        65,000 rows and more (later with very many features), else one. More than two are for as many cores, and for
+        a `lam` of several times one over the number of rows: they need more visits, so that one thread takes 1.4 to 6
+        times as long with eight of them. There is at most one for every 64 rows, and no more of them
         than fit into half a gigabyte; `n_replicas_` of the fitted model says how many there were.
     """
 

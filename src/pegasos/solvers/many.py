@@ -41,13 +41,14 @@ def solve_many(
     seed: int,
     report_of: ReportOf = _untold,
 ) -> list[Fit]:
-    """A fit for every job, in their order, on `run.threads` threads; a single job has them all to itself.
+    """A fit for every job, in their order, on `run.threads` threads; of more threads than jobs every job has some.
 
     A fit that is interrupted ends the others: what they have is kept, those that have not begun are where they start.
     The first error is raised. report_of: who hears of job number i.
     """
 
     n_threads = run.threads
+    at_once = min(n_threads, len(jobs))
 
     def one(i: int) -> Fit:
         start = jobs[i].start
@@ -57,7 +58,7 @@ def solve_many(
         if budget is not None:  # the time left, shared by the jobs left
             now = run.seconds()
             budget = now + max(0.0, budget - now) / -(-(len(jobs) - i) // n_threads)
-        inside = n_threads if len(jobs) == 1 else 1
+        inside = max(1, n_threads // at_once)
         kept = None if run.store is None else run.store.job(i)
         done = None if kept is None else kept.finished()
         if done is not None:
@@ -85,7 +86,7 @@ def solve_many(
             raise
 
     try:
-        Shared(len(jobs), keep).run(min(n_threads, len(jobs)) - 1, lambda: None, halt)
+        Shared(len(jobs), keep).run(at_once - 1, lambda: None, halt)
     except KeyboardInterrupt as error:
         halt()
         first = next((i for i, fit in enumerate(fits) if fit is None or fit.interrupted), 0)
