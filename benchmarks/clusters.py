@@ -1,11 +1,11 @@
-"""Fits on partitions: rounds, row visits, overhead, a killed worker, and thousands of partitions.
+"""Fits on partitions: rounds, row visits, overhead, and a killed worker.
 
     python benchmarks/clusters.py visits      8 partitions of the abstracts, against a local fit, in counted visits
-    python benchmarks/clusters.py scale       8 to 4,096 partitions of generated text, one after the other
     python benchmarks/clusters.py overhead    two workers, round by round, with a picture; one worker killed
 
-The first two need no cluster: tasks run in this process (pegasos.dask.here), and what is counted depends on rows and
-partitions alone. The last one measures time, on a machine that does nothing else. Results: results/distributed.json.
+The first needs no cluster: tasks run in this process (pegasos.dask.here), and what is counted depends on rows and
+partitions alone. The second measures time, on a machine that does nothing else. Results: results/distributed.json.
+Thousands of partitions: cluster_scale.py.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ import dask
 import numpy as np
 from inputs import load, missing
 
-from pegasos import PegasosClassifier, datasets
+from pegasos import PegasosClassifier
 from pegasos.dask import DaskPegasosClassifier
 from pegasos.dask.here import RunsHere
 
@@ -74,14 +74,11 @@ def visits() -> dict[str, Any]:
     return {"8 partitions of the abstracts, lam 1e-5": found}
 
 
-def scale(rows: int, lam: float, counts: tuple[int, ...]) -> dict[str, Any]:
-    """The same generated text in ever more partitions."""
-    X, y = datasets.make_text(rows, random_state=0)
-    found = {}
-    for n in counts:
-        found[str(n)] = described(HereClassifier(lam=lam, tol=TOL, random_state=0).fit(*cut(X, y, n)), rows)
-        print(n, found[str(n)], flush=True)
-    return {f"generated text, {rows} rows x {X.shape[1]}, lam {lam:g}": found}
+def store(found: dict[str, Any]) -> None:
+    """Adds to what is known already."""
+    known = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+    RESULTS.write_text(json.dumps(known | found, indent=2) + "\n")
+    print(json.dumps(found, indent=2))
 
 
 # On a cluster
@@ -190,22 +187,11 @@ def draw(data: list[dict[str, Any]], found: dict[str, Any], path: Path) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("visits", "scale", "overhead"))
-    parser.add_argument("--rows", type=int, default=200_000, help="of the generated text")
-    parser.add_argument("--lam", type=float, default=5e-5, help="of the generated text")
-    parser.add_argument("--partitions", type=int, nargs="*", default=(8, 64, 512, 4096))
+    parser.add_argument("what", choices=("visits", "overhead"))
     picture = Path(__file__).parents[1] / "docs" / "images" / "distributed.png"
     parser.add_argument("--picture", type=Path, default=picture)
     asked = parser.parse_args()
-    if asked.what == "visits":
-        found = visits()
-    elif asked.what == "scale":
-        found = scale(asked.rows, asked.lam, tuple(asked.partitions))
-    else:
-        found = overhead(asked.picture)
-    known = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
-    RESULTS.write_text(json.dumps(known | found, indent=2) + "\n")
-    print(json.dumps(found, indent=2))
+    store(visits() if asked.what == "visits" else overhead(asked.picture))
 
 
 if __name__ == "__main__":
