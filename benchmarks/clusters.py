@@ -99,11 +99,12 @@ def overhead(picture: Path) -> dict[str, Any]:
         parts = [client.persist(column) for column in cut(X, y, 8)]
         wait(parts)
         DaskPegasosClassifier(lam=LAM, max_rounds=1, tol=0.9).fit(*parts)  # workers import what they need
+        timed(parts)
         with client.get_task_stream() as stream:
             model, found["undisturbed"] = timed(parts)
         found["rounds"] = rounds_of(stream.data)
         draw(stream.data, found, picture)
-        found["one worker killed"] = killed(client, parts, model)
+        found["one worker killed"] = killed(client, parts, model, found["undisturbed"])
     return {"overhead, 8 partitions of the abstracts on 2 workers, seconds": found}
 
 
@@ -113,15 +114,35 @@ def timed(parts: list[Any]) -> tuple[Any, float]:
     return model, round(time.perf_counter() - began, 2)
 
 
-def killed(client: Any, parts: list[Any], undisturbed: Any) -> dict[str, Any]:
-    """A worker dies in the middle of a fit: its rows are sent again by who made them, its dual variables computed."""
-    half = undisturbed.history_["seconds"][-1] / 2
-    victim = next(iter(client.run(os.getpid).values()))
-    timer = threading.Timer(half, os.kill, (victim, signal.SIGKILL))
-    timer.start()
-    model, seconds = timed(parts)
-    timer.join()
-    return {"seconds": seconds, "same bytes": model.coef_.tobytes() == undisturbed.coef_.tobytes()}
+def killed(client: Any, parts: list[Any], undisturbed: Any, seconds: float) -> list[dict[str, Any]]:
+    """A worker dies at some part of a fit: its rows are sent again by who made them, its dual variables computed."""
+    found = []
+    for part in (1 / 3, 1 / 2, 2 / 3):
+        client.wait_for_workers(2)
+        address, victim = next(iter(client.run(os.getpid).items()))
+        noticed: list[float] = []
+        timer = threading.Timer(part * seconds, kill_and_look, (client, address, victim, noticed))
+        timer.start()
+        model, took = timed(parts)
+        timer.join()
+        found.append(
+            {
+                "killed after": round(part * seconds, 2),
+                "seconds": took,
+                "noticed by Dask after": round(noticed[0], 3),
+                "of 1.5 undisturbed and that": round(took / (1.5 * seconds + noticed[0]), 2),
+                "same bytes": model.coef_.tobytes() == undisturbed.coef_.tobytes(),
+            }
+        )
+    return found
+
+
+def kill_and_look(client: Any, address: str, victim: int, noticed: list[float]) -> None:
+    os.kill(victim, signal.SIGKILL)
+    began = time.perf_counter()
+    while address in client.scheduler_info(n_workers=-1)["workers"]:
+        time.sleep(0.005)
+    noticed.append(time.perf_counter() - began)
 
 
 def kind_of(task: dict[str, Any]) -> str:

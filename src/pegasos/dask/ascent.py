@@ -24,6 +24,8 @@ Floats = NDArray[np.float64]
 # and 38 rounds, 1: 11 and 33), and is at least and at most these parts of the number of partitions.
 _EAGER, _LEAST, _MOST = 0.7, 1 / 8, 2.0
 _COMMON = 1 / 4  # sigma along what rows have in common, as a part of the partitions (1/10: 11 and 33, 1/2: 11 and 32)
+_FAST = 0.5  # what a round leaves of the gap where it needs no momentum (0.7: as good; 0: twice the epochs if smooth)
+_TOO_FAR = 2  # fourths of a change that are taken, or fewer
 _GOOD_ENOUGH, _BETTER = 0.1, 0.01  # the part of the gap, as a partition sees it, at which its visits end
 _PATIENCE = 8  # rounds in a row that change nothing
 _MORE_PATIENCE = 40  # Newton steps that do not lower the gap: several are taken around a centre
@@ -55,6 +57,7 @@ class Ascent:
             self._centres = start[-statement.width :].copy()
         self.proven = self.w  # the best weights so far: the last line of history is about them
         self._idle = 0
+        self._pace, self._momentum, self._last_gap = 1.0, 0.0, np.inf
         self._newton: NewtonSteps | None = None
         self._smallest = np.inf  # gap
         self.is_over = False
@@ -69,6 +72,7 @@ class Ascent:
             step=self.step,
             sigma=self.sigma,
             common=max(self.sigma, _COMMON * self._set.n_parts),
+            momentum=self._momentum,
             seed=self._seed + self.rounds,
             growing=self._from_zero and self.rounds == 0,
             most_epochs=0 if self._sums_up else self._set.epochs,
@@ -184,8 +188,21 @@ class Ascent:
         most = self._set.n_parts
         self.sigma = float(np.clip(self.sigma / change, max(1.0, _LEAST * most), _MOST * most))
         self._idle = self._idle + 1 if self.step == 0 else 0
+        self._gather_momentum()
         if s.free_bias:
             self._centres = self._biases()
+
+    def _gather_momentum(self) -> None:
+        """Nesterov's sequence. It begins anew while rounds are fast without it, and goes half of its way back where the
+        last change went too far.
+        """
+        fast, self._last_gap = self._gap < _FAST * self._last_gap, self._gap
+        if fast:
+            self._pace = 1.0
+        elif self.step <= _TOO_FAR:
+            self._pace = max(1.0, self._pace / 2)
+        faster = (1 + np.sqrt(1 + 4 * self._pace**2)) / 2
+        self._momentum, self._pace = (self._pace - 1) / faster, faster
 
     @property
     def _gap(self) -> float:
