@@ -86,7 +86,7 @@ def store(found: dict[str, Any]) -> None:
 
 def overhead(picture: Path) -> dict[str, Any]:
     """Two workers of a thread each against a local fit with two threads; then the same with one worker killed."""
-    from distributed import Client, LocalCluster, wait
+    from distributed import Client, LocalCluster, get_task_stream, wait
 
     X, y = abstracts()
     seconds = -time.perf_counter()
@@ -100,7 +100,7 @@ def overhead(picture: Path) -> dict[str, Any]:
         wait(parts)
         DaskPegasosClassifier(lam=LAM, max_rounds=1, tol=0.9).fit(*parts)  # workers import what they need
         timed(parts)
-        with client.get_task_stream() as stream:
+        with get_task_stream(client) as stream:
             model, found["undisturbed"] = timed(parts)
         found["rounds"] = rounds_of(stream.data)
         draw(stream.data, found, picture)

@@ -24,7 +24,7 @@ Floats = NDArray[np.float64]
 # and 38 rounds, 1: 11 and 33), and is at least and at most these parts of the number of partitions.
 _EAGER, _LEAST, _MOST = 0.7, 1 / 8, 2.0
 _COMMON = 1 / 4  # sigma along what rows have in common, as a part of the partitions (1/10: 11 and 33, 1/2: 11 and 32)
-_FAST = 0.5  # what a round leaves of the gap where it needs no momentum (0.7: as good; 0: twice the epochs if smooth)
+_FAST = 0.85  # what a round leaves of the gap where it needs no momentum (0.5: 14 rounds in 8 partitions)
 _TOO_FAR = 2  # fourths of a change that are taken, or fewer
 _GOOD_ENOUGH, _BETTER = 0.1, 0.01  # the part of the gap, as a partition sees it, at which its visits end
 _PATIENCE = 8  # rounds in a row that change nothing
