@@ -1,11 +1,11 @@
-"""Fits on partitions: rounds, row visits, overhead, a killed worker, and thousands of partitions.
+"""Fits on partitions: rounds, row visits, overhead, and a killed worker.
 
     python benchmarks/clusters.py visits      8 partitions of the abstracts, against a local fit, in counted visits
-    python benchmarks/clusters.py scale       8 to 4,096 partitions of generated text, one after the other
     python benchmarks/clusters.py overhead    two workers, round by round, with a picture; one worker killed
 
-The first two need no cluster: tasks run in this process (pegasos.dask.here), and what is counted depends on rows and
-partitions alone. The last one measures time, on a machine that does nothing else. Results: results/distributed.json.
+The first needs no cluster: tasks run in this process (pegasos.dask.here), and what is counted depends on rows and
+partitions alone. The second measures time, on a machine that does nothing else. Results: results/distributed.json.
+Thousands of partitions: cluster_scale.py.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ import dask
 import numpy as np
 from inputs import load, missing
 
-from pegasos import PegasosClassifier, datasets
+from pegasos import PegasosClassifier
 from pegasos.dask import DaskPegasosClassifier
 from pegasos.dask.here import RunsHere
 
@@ -74,14 +74,11 @@ def visits() -> dict[str, Any]:
     return {"8 partitions of the abstracts, lam 1e-5": found}
 
 
-def scale(rows: int, lam: float, counts: tuple[int, ...]) -> dict[str, Any]:
-    """The same generated text in ever more partitions."""
-    X, y = datasets.make_text(rows, random_state=0)
-    found = {}
-    for n in counts:
-        found[str(n)] = described(HereClassifier(lam=lam, tol=TOL, random_state=0).fit(*cut(X, y, n)), rows)
-        print(n, found[str(n)], flush=True)
-    return {f"generated text, {rows} rows x {X.shape[1]}, lam {lam:g}": found}
+def store(found: dict[str, Any]) -> None:
+    """Adds to what is known already."""
+    known = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+    RESULTS.write_text(json.dumps(known | found, indent=2) + "\n")
+    print(json.dumps(found, indent=2))
 
 
 # On a cluster
@@ -89,7 +86,7 @@ def scale(rows: int, lam: float, counts: tuple[int, ...]) -> dict[str, Any]:
 
 def overhead(picture: Path) -> dict[str, Any]:
     """Two workers of a thread each against a local fit with two threads; then the same with one worker killed."""
-    from distributed import Client, LocalCluster, wait
+    from distributed import Client, LocalCluster, get_task_stream, wait
 
     X, y = abstracts()
     seconds = -time.perf_counter()
@@ -102,11 +99,12 @@ def overhead(picture: Path) -> dict[str, Any]:
         parts = [client.persist(column) for column in cut(X, y, 8)]
         wait(parts)
         DaskPegasosClassifier(lam=LAM, max_rounds=1, tol=0.9).fit(*parts)  # workers import what they need
-        with client.get_task_stream() as stream:
+        timed(parts)
+        with get_task_stream(client) as stream:
             model, found["undisturbed"] = timed(parts)
         found["rounds"] = rounds_of(stream.data)
         draw(stream.data, found, picture)
-        found["one worker killed"] = killed(client, parts, model)
+        found["one worker killed"] = killed(client, parts, model, found["undisturbed"])
     return {"overhead, 8 partitions of the abstracts on 2 workers, seconds": found}
 
 
@@ -116,15 +114,35 @@ def timed(parts: list[Any]) -> tuple[Any, float]:
     return model, round(time.perf_counter() - began, 2)
 
 
-def killed(client: Any, parts: list[Any], undisturbed: Any) -> dict[str, Any]:
-    """A worker dies in the middle of a fit: its rows are sent again by who made them, its dual variables computed."""
-    half = undisturbed.history_["seconds"][-1] / 2
-    victim = next(iter(client.run(os.getpid).values()))
-    timer = threading.Timer(half, os.kill, (victim, signal.SIGKILL))
-    timer.start()
-    model, seconds = timed(parts)
-    timer.join()
-    return {"seconds": seconds, "same bytes": model.coef_.tobytes() == undisturbed.coef_.tobytes()}
+def killed(client: Any, parts: list[Any], undisturbed: Any, seconds: float) -> list[dict[str, Any]]:
+    """A worker dies at some part of a fit: its rows are sent again by who made them, its dual variables computed."""
+    found = []
+    for part in (1 / 3, 1 / 2, 2 / 3):
+        client.wait_for_workers(2)
+        address, victim = next(iter(client.run(os.getpid).items()))
+        noticed: list[float] = []
+        timer = threading.Timer(part * seconds, kill_and_look, (client, address, victim, noticed))
+        timer.start()
+        model, took = timed(parts)
+        timer.join()
+        found.append(
+            {
+                "killed after": round(part * seconds, 2),
+                "seconds": took,
+                "noticed by Dask after": round(noticed[0], 3),
+                "of 1.5 undisturbed and that": round(took / (1.5 * seconds + noticed[0]), 2),
+                "same bytes": model.coef_.tobytes() == undisturbed.coef_.tobytes(),
+            }
+        )
+    return found
+
+
+def kill_and_look(client: Any, address: str, victim: int, noticed: list[float]) -> None:
+    os.kill(victim, signal.SIGKILL)
+    began = time.perf_counter()
+    while address in client.scheduler_info(n_workers=-1)["workers"]:
+        time.sleep(0.005)
+    noticed.append(time.perf_counter() - began)
 
 
 def kind_of(task: dict[str, Any]) -> str:
@@ -190,22 +208,11 @@ def draw(data: list[dict[str, Any]], found: dict[str, Any], path: Path) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("visits", "scale", "overhead"))
-    parser.add_argument("--rows", type=int, default=200_000, help="of the generated text")
-    parser.add_argument("--lam", type=float, default=5e-5, help="of the generated text")
-    parser.add_argument("--partitions", type=int, nargs="*", default=(8, 64, 512, 4096))
+    parser.add_argument("what", choices=("visits", "overhead"))
     picture = Path(__file__).parents[1] / "docs" / "images" / "distributed.png"
     parser.add_argument("--picture", type=Path, default=picture)
     asked = parser.parse_args()
-    if asked.what == "visits":
-        found = visits()
-    elif asked.what == "scale":
-        found = scale(asked.rows, asked.lam, tuple(asked.partitions))
-    else:
-        found = overhead(asked.picture)
-    known = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
-    RESULTS.write_text(json.dumps(known | found, indent=2) + "\n")
-    print(json.dumps(found, indent=2))
+    store(visits() if asked.what == "visits" else overhead(asked.picture))
 
 
 if __name__ == "__main__":

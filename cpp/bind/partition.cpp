@@ -98,11 +98,12 @@ nb::dict partition_ascent(const PyProblem& problem, const PartitionOptions& opti
   if (along.size() != 0 && along.size() != size_t(problem.rows.size()))
     throw std::invalid_argument("one product for each row");
   if (!(options.sigma > 0)) throw std::invalid_argument("sigma must be positive");
-  return round_with(
-      problem, {w, best, before, after, step, candidates, sums, answered, options.sides},
-      [&](const auto& proven, auto improved, auto change, PartitionSums& found) {
-        PartitionAscent(proven, options, span_of(offsets), span_of(along)).ascend(improved, span_of(u), change, found);
-      });
+  if (!(options.momentum >= 0)) throw std::invalid_argument("momentum must not be negative");
+  return round_with(problem, {w, best, before, after, step, candidates, sums, answered, options.sides},
+                    [&](const auto& proven, auto improved, auto change, PartitionSums& found) {
+                      PartitionAscent ascent(proven, options, span_of(offsets), span_of(along));
+                      ascent.ascend(span_of(before), improved, span_of(u), change, found);
+                    });
 }
 
 nb::dict partition_newton(const PyProblem& problem, Vec<double> w, Vec<double> best, Vec<double> base,
@@ -155,6 +156,7 @@ void bind_partition(nb::module_& m) {
       .def(nb::init<>())
       .def_rw("sigma", &PartitionOptions::sigma)
       .def_rw("common", &PartitionOptions::common)
+      .def_rw("momentum", &PartitionOptions::momentum)
       .def_rw("seed", &PartitionOptions::seed)
       .def_rw("growing", &PartitionOptions::growing)
       .def_rw("most_epochs", &PartitionOptions::most_epochs)

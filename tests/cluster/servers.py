@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import socket
@@ -24,8 +25,10 @@ def free_port() -> int:
 class Servers:
     """``dask scheduler`` and some ``dask worker`` on loopback; all of them end with it."""
 
-    def __init__(self, n_workers: int, folder: Path) -> None:
-        self.port, self._folder = free_port(), folder
+    def __init__(self, n_workers: int, folder: Path, **settings: str) -> None:
+        """settings: of Dask, for all processes, as variables of their environment name them."""
+        self.port, self.folder = free_port(), folder
+        self._settings = {f"DASK_DISTRIBUTED__{name}": value for name, value in settings.items()}
         self.address = f"tcp://127.0.0.1:{self.port}"
         self.start_scheduler()
         self.workers = [self.add_worker() for _ in range(n_workers)]
@@ -34,10 +37,14 @@ class Servers:
         options = ("--nthreads", "1", "--no-nanny", "--no-dashboard", "--memory-limit", "0", *options)
         return self._start("worker", self.address, *options)
 
-    def client(self, n_workers: int) -> Client:
-        client = Client(self.address, timeout=60, set_as_default=False)
+    def client(self, n_workers: int, address: str | None = None) -> Client:
+        client = Client(address or self.address, timeout=60, set_as_default=False)
         client.wait_for_workers(n_workers, timeout=120)
         return client
+
+    def stop(self, worker: int) -> None:
+        """It hangs from now on."""
+        self.workers[worker].send_signal(signal.SIGSTOP)
 
     def kill(self, worker: int) -> None:
         self.workers[worker].send_signal(signal.SIGKILL)
@@ -53,13 +60,13 @@ class Servers:
     def _start(self, what: str, *options: str) -> subprocess.Popen[bytes]:
         command = [sys.executable, "-m", "dask"]  # of this very environment
         here = os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")])
-        log = open(self._folder / "servers.log", "ab")  # noqa: SIM115  # the child's
+        log = open(self.folder / "servers.log", "ab")  # noqa: SIM115  # the child's
         return subprocess.Popen(
             [*command, what, *options],
             stdout=log,
             stderr=log,
-            cwd=self._folder,
-            env={**os.environ, "PYTHONPATH": here},
+            cwd=self.folder,
+            env={**os.environ, **self._settings, "PYTHONPATH": here},
         )
 
     def __enter__(self) -> Self:
@@ -69,6 +76,11 @@ class Servers:
         processes = [*self.workers, self.scheduler]
         for process in processes:
             process.send_signal(signal.SIGCONT)
+            process.terminate()  # a nanny takes its worker along
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            for process in processes:
+                process.wait(3)
+        for process in processes:
             process.kill()
         until = time.monotonic() + 30
         for process in processes:

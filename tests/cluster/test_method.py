@@ -54,7 +54,9 @@ def check_optimal(model, X, y, tol, **given):
 @pytest.mark.parametrize("bias", BIASES)
 @pytest.mark.parametrize(("kind", "loss", "what"), CASES, ids=[f"{loss}" for _, loss, _ in CASES])
 def test_every_loss_and_bias_has_the_optimum_of_a_local_fit(kind, loss, what, bias, rows):
-    tol = 1e-6 if rows == "table" else 1e-3
+    tol = 1e-6 if rows == "table" else 1e-4
+    if (loss, bias, rows) == ("multiclass_hinge", "free", "text"):
+        tol = 1e-3  # three biases that nothing holds: 1e-4 takes more than 1,000 epochs
     X, y = data(rows, what)
     model = kind(lam=1e-2, loss=loss, bias=bias, tol=tol).fit(X, y)
     check_optimal(model, ROWS[rows], labels(rows, what), tol)
@@ -72,7 +74,7 @@ def test_few_features_take_few_rounds_at_any_lam(loss, lam):
     X, y = data("table", "three" if loss == "multinomial" else "two")
     model = HereClassifier(lam=lam, loss=loss, tol=1e-6).fit(X, y)
     assert model.converged_
-    assert model.n_rounds_ <= 80
+    assert model.n_rounds_ <= 70
 
 
 @pytest.mark.parametrize("rows", ROWS)
@@ -80,7 +82,7 @@ def test_weights_are_those_of_a_local_fit(rows):
     s = np.random.default_rng(3).integers(0, 3, len(labels(rows, "two"))).astype(float)
     X, y = data(rows, "two")
     weights = {"no": 3.0, "yes": 0.5}
-    tol = 1e-5 if rows == "table" else 1e-3
+    tol = 1e-5 if rows == "table" else 1e-4
     model = HereClassifier(lam=1e-2, class_weight=weights, tol=tol)
     model.fit(X, y, sample_weight=chunked(s, UNEQUAL[rows]))
     check_optimal(model, ROWS[rows], labels(rows, "two"), tol, sample_weight=s)
@@ -120,13 +122,23 @@ def test_the_gap_falls_and_history_ends_with_it():
     assert len(gaps) == model.n_rounds_
 
 
+def test_partitions_of_text_that_crawl_gather_momentum(monkeypatch):
+    """Without it 1e-4 takes 226 rounds."""
+    X, y = data("text", "two")
+    fast = HereClassifier(lam=1e-2, tol=1e-4).fit(X, y)
+    monkeypatch.setattr("pegasos.dask.ascent.Ascent._gather_momentum", lambda _: None)
+    slow = HereClassifier(lam=1e-2, tol=1e-4).fit(X, y)
+    assert 2 * fast.n_rounds_ < slow.n_rounds_
+    assert 2 * fast.n_steps_ < slow.n_steps_
+
+
 def test_a_warm_start_on_text_goes_on():
     X, y = data("text", "two")
-    cold = HereClassifier(lam=1e-2, tol=3e-4).fit(X, y)
+    cold = HereClassifier(lam=1e-2, tol=1e-4).fit(X, y)
     model = HereClassifier(lam=1e-2, tol=1e-3, warm_start=True).fit(X, y)
     model.fit(X, y)
     assert model.n_rounds_ == 1  # which proves what was there
-    model.set_params(tol=3e-4).fit(X, y)
+    model.set_params(tol=1e-4).fit(X, y)
     assert model.converged_
     assert model.n_rounds_ < cold.n_rounds_
 

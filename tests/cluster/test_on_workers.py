@@ -3,12 +3,15 @@
 import pickle
 import threading
 import time
+from pathlib import Path
 
 import dask
 import dask.array as da
 import numpy as np
 import pytest
+from beside import Fit
 from dask.sizeof import sizeof
+from distributed import Client
 from here_models import (
     TABLE,
     TEXT,
@@ -25,10 +28,10 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import accuracy_score, r2_score
 
-from pegasos import PegasosClassifier, PegasosRegressor
+from pegasos import PegasosClassifier, PegasosRegressor, convert_data, open_data
 from pegasos.dask import DaskPegasosClassifier, DaskPegasosRegressor
 from pegasos.dask.cluster import Cluster
-from pegasos.dask.parts import Part
+from pegasos.dask.parts import Part, read_part
 from pegasos.dask.work import Outcome
 from pegasos.solvers.base import Run
 
@@ -58,6 +61,26 @@ def test_persisted_rows_and_futures_are_partitions(client):
     assert bytes_of(DaskPegasosClassifier(**QUICK, client=client).fit(X, y)) == expected
     parts = client.compute([*X.to_delayed().ravel()]), client.compute([*y.to_delayed().ravel()])
     assert bytes_of(DaskPegasosClassifier(**QUICK, client=client).fit(*parts)) == expected
+
+
+def _maps(file):
+    return str(file) in Path("/proc/self/maps").read_text()
+
+
+def test_files_of_open_data_are_mapped_by_the_workers(client, tmp_path):
+    """Rows do not travel: workers read them where they are, and Dask counts next to nothing."""
+    y = labels("text", "two")
+    files = [tmp_path / f"rows{i}.pegasos" for i in range(3)]
+    for i, file in enumerate(files):
+        convert_data((TEXT[300 * i : 300 * i + 300], y[300 * i : 300 * i + 300]), file, keep_order=True)
+    parts = [open_data(file) for file in files]
+    fit = Fit(DaskPegasosClassifier(lam=1e-7, tol=1e-15, max_rounds=100, client=client), parts)
+    fit.in_round(2)
+    assert all(any(client.run(_maps, file).values()) for file in files)
+    assert fit.ended() is None
+    expected = HereClassifier(lam=1e-7, tol=1e-15, max_rounds=100)
+    assert bytes_of(fit.estimator) == bytes_of(quietly(expected, parts))
+    assert sizeof(read_part(0, parts[0], None, None)) < TEXT[:300].data.nbytes
 
 
 def test_predictions_are_lazy_and_those_of_the_local_model(client):
@@ -134,6 +157,10 @@ def test_the_last_client_is_taken_where_none_is_named(client):
         assert model.client_ is client
     with pytest.raises(ValueError, match="there is no Dask client"):
         DaskPegasosClassifier().fit(X, y)
+    closed = Client(client.scheduler.address, set_as_default=False)
+    closed.close()
+    with pytest.raises(ValueError, match="client is closed"):
+        DaskPegasosClassifier(client=closed).fit(X, y)
     with pytest.raises(TypeError, match=r"must be a distributed\.Client"):
         DaskPegasosClassifier(client="tcp://127.0.0.1:1").fit(X, y)
 

@@ -27,7 +27,8 @@ namespace pegasos {
 // What is wanted of the visits of a round.
 struct PartitionOptions {
   double sigma = 1;
-  double common = 1;  // the same along the direction that all partitions have in common
+  double common = 1;    // the same along the direction that all partitions have in common
+  double momentum = 0;  // so many times the last round's change is added
   uint64_t seed = 0;
   bool growing = false;  // from zero: the first epoch counts the rows seen so far, as Pegasos does
   int64_t most_epochs = 1;

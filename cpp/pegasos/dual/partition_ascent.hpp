@@ -10,6 +10,9 @@
 //
 // With total S / sigma and u' = u / sigma + change, score = <u', x> / (lam S / sigma) and curvature
 // sigma s_i ||x_i||^2 / (lam S): a visit is that of dual/sdca.hpp. Rows at a bound that will not move sit out.
+//
+// What partitions have to agree upon, they find by many small steps the same way. So after its visits a round also goes
+// on by `momentum` times the change of the round before, as far as a stays feasible (Nesterov 1983).
 #pragma once
 
 #include <algorithm>
@@ -41,21 +44,24 @@ class PartitionAscent {
         along_(along),
         width_(loss_.width()) {}
 
-  // Improves a, from u of all partitions, and writes what that adds to it.
-  void ascend(std::span<double> a, std::span<const double> u, std::span<double> change, PartitionSums& sums) {
-    std::vector<double> mine(u.begin(), u.end());
+  // Improves a, from u of all partitions, and writes what that adds to it. last: a when the round before began.
+  void ascend(std::span<const double> last, std::span<double> a, std::span<const double> u, std::span<double> change,
+              PartitionSums& sums) {
+    std::vector<double> mine(u.begin(), u.end()), onward(a.size());
     for (double& x : mine) x /= o_.sigma;
+    for (size_t k = 0; k < a.size(); ++k) onward[k] = o_.momentum * (a[k] - last[k]);
     choose(a, sums);
     norms_.assign(size_t(p_.rows.size()), -1.0F);
     moved_.assign(size_t(width_), 0.0);
     for (int64_t epoch = 0; epoch < o_.most_epochs && !active_.empty(); ++epoch) {
       double gap = 0;
-      visit(epoch, a, mine, gap, sums);
+      with_inner_rows([&](const auto& rows) { visit(rows, epoch, a, mine, gap, sums); });
       if (epoch == 0) sums.first_gap = gap;
       sums.last_gap = gap;
       sums.epochs += 1;
       if (sums.visits >= o_.most_visits || gap <= o_.good_enough * sums.first_gap) break;
     }
+    if (o_.momentum > 0) with_inner_rows([&](const auto& rows) { go_on(rows, onward, a, mine, sums); });
     for (size_t j = 0; j < change.size(); ++j) change[j] = mine[j] - u[j] / o_.sigma;
   }
 
@@ -77,15 +83,37 @@ class PartitionAscent {
     sums.active = double(active_.size());
   }
 
-  // An epoch over the active rows, in place; those that have settled leave.
-  void visit(int64_t epoch, std::span<double> a, std::span<double> u, double& gap, PartitionSums& sums) {
+  // Rows as visits see them: with the feature of a free bias.
+  void with_inner_rows(const auto& look) const {
     Problem<Rows> inner = p_;
     if (p_.free_bias) inner.rows.bias = o_.bias_feature;
-    with_rows(inner.rows, [&](const auto& rows) { visit_rows(rows, epoch, a, u, gap, sums); });
+    with_rows(inner.rows, look);
   }
 
-  void visit_rows(const auto& rows, int64_t epoch, std::span<double> a, std::span<double> u, double& gap,
-                  PartitionSums& sums) {
+  // Moves a by `onward`, which counts as a visit of each row that moves.
+  void go_on(const auto& rows, std::span<const double> onward, std::span<double> a, std::span<double> u,
+             PartitionSums& sums) const {
+    PerClass<Blocks> now(loss_);
+    for (int64_t i = 0; i < rows.size(); ++i) {
+      const double s = p_.weight(i), *way = onward.data() + i * width_;
+      if (s == 0 || std::all_of(way, way + width_, [](double x) { return x == 0; })) continue;
+      double* const old = a.data() + i * width_;
+      for (int64_t c = 0; c < width_; ++c) now[c] = old[c] + way[c];
+      loss_.feasible(now.data(), label<L>(p_, i));
+      for (int64_t c = 0; c < width_; ++c) {
+        const double to = now[c];
+        now[c] = s * (to - old[c]);
+        old[c] = to;
+      }
+      const auto row = rows[i];
+      block_axpy(loss_, row, now.data(), u.data());
+      sums.visits += 1, sums.nonzeros += double(row.size() * width_);
+    }
+  }
+
+  // An epoch over the active rows, in place; those that have settled leave.
+  void visit(const auto& rows, int64_t epoch, std::span<double> a, std::span<double> u, double& gap,
+             PartitionSums& sums) {
     constexpr int64_t block = 512, ahead = Sampler::bucket_rows;
     const bool growing = o_.growing && epoch == 0;
     const double full = p_.total / o_.sigma;

@@ -7,17 +7,15 @@ have gone, sigma, the damping of the next round, is chosen.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
-from ..losses.spec import LossSpec
 from ..solvers.base import Fit, Run
 from ..solvers.history import History
 from .newton import MOST_WEIGHTS, NewtonSteps
-from .work import CONJUGATES, ROWS, VISITS, Message, Orders, Statement
+from .setting import EPOCHS, Setting
+from .work import CONJUGATES, ROWS, VISITS, Message, Orders
 
 Floats = NDArray[np.float64]
 
@@ -26,33 +24,15 @@ Floats = NDArray[np.float64]
 # and 38 rounds, 1: 11 and 33), and is at least and at most these parts of the number of partitions.
 _EAGER, _LEAST, _MOST = 0.7, 1 / 8, 2.0
 _COMMON = 1 / 4  # sigma along what rows have in common, as a part of the partitions (1/10: 11 and 33, 1/2: 11 and 32)
-_EPOCHS = 3  # over the rows that may move, in a round of large partitions (2: 20 rounds)
+_FAST = 0.85  # what a round leaves of the gap where it needs no momentum (0.5: 14 rounds in 8 partitions)
+_TOO_FAR = 2  # fourths of a change that are taken, or fewer
 _GOOD_ENOUGH, _BETTER = 0.1, 0.01  # the part of the gap, as a partition sees it, at which its visits end
-_ROUND = 2e7  # operations, some 20 ms: what a round costs besides. Small partitions make more epochs, up to
-_MOST_EPOCHS = 30
 _PATIENCE = 8  # rounds in a row that change nothing
 _MORE_PATIENCE = 40  # Newton steps that do not lower the gap: several are taken around a centre
 _BEFORE_NEWTON = 4  # rounds of ascent, which are good at finding the rows that matter
 _AFTER_WARM_START = 2  # the first of them adds up; the second is of use to fits of two rounds, a Newton step takes more
 _NONE = np.empty(0)
 _WAY = (0.0, 1 / 16, 1 / 8, 1 / 4, 1 / 2, 1.0)  # parts of the way to new weights that are tried
-
-
-@dataclass(frozen=True)
-class Setting:
-    """What the rounds of all problems have in common."""
-
-    statement: Statement
-    loss: LossSpec
-    n_parts: int  # with rows
-    m: int
-    at_zero: float  # the yardstick of tol
-    zero_value: float  # f(0)
-    masses: Floats  # of the classes
-    bias_feature: float  # about as long as a row, where the bias is free
-    first_bias: float
-    spread: float  # of the numbers of a regression; 1 for classes
-    epochs: int = _EPOCHS  # of a partition, in a round
 
 
 class Ascent:
@@ -77,6 +57,7 @@ class Ascent:
             self._centres = start[-statement.width :].copy()
         self.proven = self.w  # the best weights so far: the last line of history is about them
         self._idle = 0
+        self._pace, self._momentum, self._last_gap = 1.0, 0.0, np.inf
         self._newton: NewtonSteps | None = None
         self._smallest = np.inf  # gap
         self.is_over = False
@@ -91,11 +72,12 @@ class Ascent:
             step=self.step,
             sigma=self.sigma,
             common=max(self.sigma, _COMMON * self._set.n_parts),
+            momentum=self._momentum,
             seed=self._seed + self.rounds,
             growing=self._from_zero and self.rounds == 0,
             most_epochs=0 if self._sums_up else self._set.epochs,
             visits=2 / 3 * self._set.epochs,
-            good_enough=_GOOD_ENOUGH if self._set.epochs == _EPOCHS else _BETTER,
+            good_enough=_GOOD_ENOUGH if self._set.epochs == EPOCHS else _BETTER,
             bias_feature=self._set.bias_feature,
             offsets=self._centres,
             candidates=self._candidates(),
@@ -206,8 +188,21 @@ class Ascent:
         most = self._set.n_parts
         self.sigma = float(np.clip(self.sigma / change, max(1.0, _LEAST * most), _MOST * most))
         self._idle = self._idle + 1 if self.step == 0 else 0
+        self._gather_momentum()
         if s.free_bias:
             self._centres = self._biases()
+
+    def _gather_momentum(self) -> None:
+        """Nesterov's sequence. It begins anew while rounds are fast without it, and goes half of its way back where the
+        last change went too far.
+        """
+        fast, self._last_gap = self._gap < _FAST * self._last_gap, self._gap
+        if fast:
+            self._pace = 1.0
+        elif self.step <= _TOO_FAR:
+            self._pace = max(1.0, self._pace / 2)
+        faster = (1 + np.sqrt(1 + 4 * self._pace**2)) / 2
+        self._momentum, self._pace = (self._pace - 1) / faster, faster
 
     @property
     def _gap(self) -> float:
@@ -280,11 +275,6 @@ class Ascent:
         if plus > minus:
             return (minus / plus, 1.0), _NONE, _NONE
         return (1.0, plus / minus if minus > 0 else 1.0), _NONE, _NONE
-
-
-def epochs_of(operations: float) -> int:
-    """Epochs in a round, where one over a partition takes so many operations: a round must outweigh its scheduling."""
-    return int(np.clip(_ROUND / max(operations, 1.0), _EPOCHS, _MOST_EPOCHS))
 
 
 def _half_square(w: Floats, scale: float) -> float:

@@ -18,11 +18,12 @@ from ..losses.spec import LossSpec
 from ..progress import Progress, Told
 from ..rules import Integer, OneOf, Rule, check
 from ..solvers.base import Fit, Run
-from .ascent import Ascent, Setting, epochs_of
+from .ascent import Ascent
 from .cluster import Cluster, client_of
 from .fitting import Course, Loaded, statement_of, with_direction
 from .inputs import source_of
 from .scoring import apply_lazily
+from .setting import Setting, setting_of
 
 Floats = NDArray[np.float64]
 
@@ -113,7 +114,7 @@ class DaskModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
     ) -> list[Fit]:
         """Rounds until every problem has converged; one problem, or one for each named class against the rest."""
         statement = statement_of(loaded, float(self.lam), loss, self.bias, regression=not len(yardstick["masses"]))
-        setting = setting_of(statement, loaded, loss, **yardstick)
+        setting = setting_of(statement, loaded.facts, loss, **yardstick)
         loaded = with_direction(cluster, loaded, setting)
         starts = self._starts(loaded, setting, len(names))
         seed = seed_of(self.random_state, None)
@@ -140,18 +141,20 @@ class DaskModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
             self.__dict__.pop(name, None)
         if self.warm_start and course.error is None and all(last is not None for last in course.outcomes):
             self._duals = course.duals()
-            self._duals_fit = (self._place(), [each.n_rows for each in loaded.facts], setting.statement.width)
+            self._duals_fit = self._what_duals_fit(loaded, setting)
 
     def _starts(self, loaded: Loaded, setting: Setting, n_jobs: int) -> tuple[list[Any], list[Floats]] | None:
         """Dual variables of the last fit and its weights, where these partitions had them."""
-        fits = (self._place(), [each.n_rows for each in loaded.facts], setting.statement.width)
-        if not self.warm_start or getattr(self, "_duals_fit", None) != fits:
+        if not self.warm_start or getattr(self, "_duals_fit", None) != self._what_duals_fit(loaded, setting):
             return None
         models = np.column_stack([np.atleast_2d(self.coef_), np.ravel(self.intercept_)])
         joint = setting.loss.joint
         if models.shape != (setting.statement.width if joint else n_jobs, setting.statement.n_features + 1):
             return None
         return self._duals, [np.ascontiguousarray(models.T).ravel()] if joint else list(models)
+
+    def _what_duals_fit(self, loaded: Loaded, setting: Setting) -> tuple[Any, ...]:
+        return self._place(), [each.n_duals for each in loaded.facts], setting.statement.width
 
     # Predictions
 
@@ -189,17 +192,19 @@ class DaskModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
         for number, chunks in enumerate(zip(*map(cluster.computed, given), strict=True)):
             model = cluster.submit(_one_pass, number, model, *chunks, known, what="pass")
         found = cluster.values([model])[0]
+        if not hasattr(found, "coef_"):
+            raise ValueError("no row is left to train on: every partition is empty.")
         self.__dict__.update({name: value for name, value in vars(found).items() if self._is_fitted_part(name)})
         return self
 
 
 def _one_pass(number: int, model: Any, X: Any, y: Any, sample_weight: Any, known: dict[str, Any]) -> Any:
-    from .parts import named
+    from .parts import labels_of, named
 
     if not X.shape[0]:
         return model
     with named(number):
-        return clone_fitted(model).partial_fit(X, np.ravel(np.asarray(y)), sample_weight=sample_weight, **known)
+        return clone_fitted(model).partial_fit(X, labels_of(X, y), sample_weight=sample_weight, **known)
 
 
 def clone_fitted(model: Any) -> Any:
@@ -213,39 +218,3 @@ def columns_of(loaded: Loaded) -> dict[str, Any]:
     """What is known of the features."""
     names = {} if loaded.names is None else {"feature_names_in_": loaded.names}
     return {"n_features_in_": loaded.n_features, **names}
-
-
-def setting_of(
-    statement: Any,
-    loaded: Loaded,
-    loss: LossSpec,
-    at_zero: float,
-    zero_value: float,
-    masses: Floats,
-    first_bias: float = 0.0,
-    spread: float = 1.0,
-) -> Setting:
-    facts = [each for each in loaded.facts if each.n_rows]
-    largest, heaviest = max(each.largest_norm2 for each in facts), max(each.heaviest for each in facts)
-    with np.errstate(over="ignore"):
-        share = np.float64(heaviest) * loaded.m / loaded.total
-        if not np.isfinite(largest * share**2 / statement.lam):
-            raise ValueError(
-                f"the largest squared norm of a row, {largest:.3g}, divided by lam = {statement.lam:g} overflows. "
-                "Scale the features down, e.g. with dask_ml.preprocessing.StandardScaler, or raise lam."
-            )
-    mean = sum(each.norm2 for each in facts) / loaded.m
-    work = sum(each.nonzeros for each in facts) * statement.width / len(facts)
-    return Setting(
-        statement=statement,
-        loss=loss,
-        n_parts=len(facts),
-        m=loaded.m,
-        at_zero=at_zero,
-        zero_value=zero_value,
-        masses=masses,
-        bias_feature=float(np.sqrt(mean)) if mean > 0 else 1.0,
-        first_bias=first_bias,
-        spread=spread,
-        epochs=epochs_of(work),
-    )

@@ -150,7 +150,7 @@ class DaskPegasosClassifier(ClassifierMixin, DaskModel):  # type: ignore[misc]  
         labels = [found for found, _ in each if len(found)]
         if not labels:
             raise ValueError("no row is left to train on: every partition is empty.")
-        classes = encode(np.concatenate(labels))[0]
+        classes = _all_of(labels)
         check_classes(classes, np.empty(0, np.int32), None)
         masses = _masses(classes, each)
         by_class = self._by_class(classes, masses)
@@ -244,6 +244,16 @@ class DaskPegasosClassifier(ClassifierMixin, DaskModel):  # type: ignore[misc]  
         """
         return self._lazily("predict_proba", X, np.float64, len(self.to_local().classes_))
 
+    @available_unless(no_chances)
+    def predict_log_proba(self, X: Any) -> da.Array:
+        """The logarithm of `predict_proba`, lazily.
+
+        Returns
+        -------
+        logs : dask array of shape (n_rows, n_classes)
+        """
+        return self._lazily("predict_log_proba", X, np.float64, len(self.to_local().classes_))
+
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Accuracy over all rows, computed at once.
 
@@ -263,6 +273,18 @@ class _Shape:
     def attributes(self, weights: list[NDArray[np.float64]]) -> dict[str, Any]:
         models = weights[0].reshape(self._n_features + 1, self._width).T if self._joint else np.stack(weights)
         return {"coef_": np.ascontiguousarray(models[:, :-1]), "intercept_": models[:, -1].copy()}
+
+
+def _all_of(labels: list[NDArray[Any]]) -> NDArray[Any]:
+    """The classes of all partitions, in order. (NumPy would make strings of numbers, and nobody would know.)"""
+    kinds = ["strings" if found.dtype.kind in "USTO" else "numbers" for found in labels]
+    if len(set(kinds)) > 1:
+        other = kinds.index("numbers" if kinds[0] == "strings" else "strings")
+        raise ValueError(
+            f"y has {kinds[0]} in one partition, such as {labels[0][0]!r}, and {kinds[other]} in another, such as "
+            f"{labels[other][0]!r}."
+        )
+    return encode(np.concatenate(labels))[0]
 
 
 def _masses(classes: NDArray[Any], each: list[tuple[NDArray[Any], NDArray[np.float64]]]) -> NDArray[np.float64]:

@@ -4,8 +4,11 @@ that is sent is what a round needs to know: weights, as the result of a task tha
 
 from __future__ import annotations
 
+import asyncio
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Sequence
+from concurrent.futures import Future as Answer
+from concurrent.futures import wait as wait_for_any
 from threading import Event
 from typing import Any
 from uuid import uuid4
@@ -44,6 +47,8 @@ def client_of(given: Client | None) -> Client:
         raise TypeError(f"client must be a distributed.Client, got {type(given).__name__}.")
     if given.asynchronous:
         raise ValueError("client is asynchronous; fit needs one that waits: Client(...) without asynchronous=True.")
+    if given.status in ("closed", "closing"):
+        raise ValueError("client is closed. Connect a new one, and pass it as client=.")
     return given
 
 
@@ -58,7 +63,9 @@ class Cluster:
         self.hurries = False  # whether max_time ends it: what has begun to be read must be read to its end
         self._idle_since: float | None = None
         self._lost_since: float | None = None
-        self._next_look = time.monotonic() + _ASK
+        self._next_question = time.monotonic() + _ASK
+        self._question: Answer[Any] | None = None
+        self._asked, self._silent = 0.0, False
 
     def submit(self, function: Callable[..., Any], *args: Any, what: str) -> Future:
         """A task, with a name of its own: functions are pure, but what they take is too large to be hashed."""
@@ -107,10 +114,24 @@ class Cluster:
             if error is not None:
                 raise error
         try:
-            found: list[Any] = self.client.gather(futures)
+            found: list[Any] = self._patiently(self.client.gather(futures, asynchronous=True))
         except (FutureCancelledError, OSError, TimeoutError) as error:
             raise self._lost(str(error)) from error
         return found
+
+    def _patiently(self, question: Coroutine[Any, Any, Any]) -> Any:
+        """The answer to what Dask is asked. A scheduler that falls silent is noticed meanwhile, and so is Ctrl-C."""
+        answer = self._in_the_loop(question)
+        try:
+            while not answer.done():
+                self._look()
+                wait_for_any([answer], _LOOK)
+            return answer.result()
+        finally:
+            answer.cancel()
+
+    def _in_the_loop(self, question: Coroutine[Any, Any, Any]) -> Answer[Any]:
+        return asyncio.run_coroutine_threadsafe(question, self.client.loop.asyncio_loop)
 
     def wait(self, futures: Iterable[Future]) -> None:
         """Until all are there. If one fails, or the fit ends meanwhile, nobody waits for any other, and the error is
@@ -142,44 +163,48 @@ class Cluster:
                 return
 
     def _cancel(self) -> None:
+        """Tells the scheduler, if it listens: nobody waits for it, or a fit would not end when it is gone."""
         unfinished = [future for future in self._futures if future.status == "pending"]
-        if self.client.status != "running" or not unfinished:
-            return
-        try:
-            self.client.cancel(unfinished, force=True)
-        except (OSError, TimeoutError, RuntimeError, FutureCancelledError):
-            return  # there is nobody left to tell
+        if self.client.status == "running" and unfinished:
+            wait_for_any([self._in_the_loop(self.client.cancel(unfinished, asynchronous=True, force=True))], _ASK)
 
     def _look(self) -> None:
         if self.hurries and self._run.is_over():
             raise OutOfTime
-        if self.client.status != "running":
+        if self.client.status != "running" or self._is_silent():
             self._lost_since = self._lost_since or time.monotonic()
             if self.client.status in ("closed", "closing") or _longer(self._lost_since, _NO_SCHEDULER, "60 s"):
                 raise self._lost()
             return
         self._lost_since = None
-        if time.monotonic() < self._next_look or self._has_workers():
-            return
-        self._idle_since = self._idle_since or time.monotonic()
-        if _longer(self._idle_since, _NO_WORKERS, "120 s"):
+        if self._idle_since is not None and _longer(self._idle_since, _NO_WORKERS, "120 s"):
             raise RuntimeError(
                 f"the cluster has had no workers for {dask.config.get(_NO_WORKERS, '120 s')}, or none that have memory "
                 "left, and the fit cannot go on. Start some, or give them more memory, and fit again; the "
                 f"configuration {_NO_WORKERS} says how long to wait."
             )
 
-    def _has_workers(self) -> bool:
-        """Asks the scheduler, now and then. A worker that has paused, its memory being full, is none."""
-        try:
-            workers = self.client.scheduler_info(n_workers=-1)["workers"].values()
-            found = any(worker.get("status", "running") == "running" for worker in workers)
-        except (OSError, TimeoutError):
-            return True  # the next look finds that the scheduler is gone
-        self._next_look = time.monotonic() + _ASK
-        if found:
+    def _is_silent(self) -> bool:
+        """Asks the scheduler for its workers, now and then: whether the last question has found no answer."""
+        now = time.monotonic()
+        if self._question is None:
+            if now >= self._next_question:
+                self._question, self._asked = self._in_the_loop(self.client.scheduler.identity()), now
+        elif self._question.done():
+            question, self._question, self._next_question = self._question, None, now + _ASK
+            self._silent = question.cancelled() or question.exception() is not None
+            if not self._silent:
+                self._count_workers(question.result()["workers"].values())
+        elif now > self._asked + _ASK:
+            self._silent = True
+        return self._silent
+
+    def _count_workers(self, workers: Iterable[dict[str, Any]]) -> None:
+        """A worker that has paused, its memory being full, is none."""
+        if any(worker.get("status", "running") == "running" for worker in workers):
             self._idle_since = None
-        return found
+        else:
+            self._idle_since = self._idle_since or self._asked
 
     def _lost(self, reason: str = "") -> ConnectionError:
         where = getattr(self.client.scheduler, "address", "its address")

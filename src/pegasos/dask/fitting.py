@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..losses.spec import LossSpec
 from ..solvers.base import Report, Run
-from .ascent import Ascent, Setting
+from .ascent import Ascent
 from .cluster import Cluster, OutOfTime
 from .inputs import Source
 from .parts import (
@@ -26,10 +26,12 @@ from .parts import (
     read_part,
     sum_of_rows,
 )
+from .setting import Setting
 from .work import Statement, chosen_duals, merged, take_round, told, total
 
 Floats = NDArray[np.float64]
 _GRID = 33  # constants that are compared at a time
+_LIGHTEST = 1e-100  # sum of the weights, whose square is divided by
 _KEPT = 4_000_000  # dual variables that the client holds a copy of now and then
 _EVERY = 8  # rounds between two copies
 
@@ -71,6 +73,8 @@ class Loaded:
                 )
         if not sum(each.n_rows for each in self.facts):
             raise ValueError("no row is left to train on: every partition is empty, or all weights are zero.")
+        if self.total < _LIGHTEST:
+            raise ValueError(f"the weights of all rows add up to {self.total:.3g}, which is too little. Scale them up.")
 
 
 def _alike(names: NDArray[Any] | None, others: NDArray[Any] | None) -> bool:

@@ -50,7 +50,12 @@ def row_counts(X: Any) -> list[float]:
 
 
 def _is_array(value: Any) -> bool:
-    return is_dask_collection(value) and hasattr(value, "chunks") and hasattr(value, "rechunk")
+    return _is_collection(value) and hasattr(value, "chunks") and hasattr(value, "rechunk")
+
+
+def _is_collection(value: Any) -> bool:
+    """Of partitions. (A Delayed would be one, too, and has every attribute that it is asked for.)"""
+    return is_dask_collection(value) and not isinstance(value, Delayed)
 
 
 def _like(rows: list[Any], X: Any, given: Any, name: str) -> list[Any]:
@@ -74,7 +79,7 @@ def _like(rows: list[Any], X: Any, given: Any, name: str) -> list[Any]:
 
 
 def _partitions(name: str, given: Any) -> list[Any]:
-    if is_dask_collection(given) and hasattr(given, "npartitions") and hasattr(given, "to_delayed"):
+    if _is_collection(given) and hasattr(given, "npartitions") and hasattr(given, "to_delayed"):
         return list(np.ravel(given.to_delayed()))
     if isinstance(given, (Delayed, Future)) or is_source(given):
         given = [given]

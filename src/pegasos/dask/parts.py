@@ -67,7 +67,8 @@ class Part:
 class Facts:
     """What the coordinator knows of a partition."""
 
-    n_rows: int
+    n_rows: int  # that weigh something
+    n_duals: int  # rows, whatever they weigh
     n_features: int
     weight: float  # sum_i s_i
     lightest: float
@@ -94,12 +95,7 @@ def read_part(number: int, X: Any, y: Any, sample_weight: Any) -> Part:
     """A partition as its chunks come, checked."""
     with named(number):
         rows = X if is_source(X) else _rows(X)
-        labels = own_labels(X, y)
-        if labels is None:
-            raise ValueError(
-                "y is missing: pass the labels of the rows, or files that have them, of pegasos.open_data."
-            )
-        labels = _one_column(labels)
+        labels = labels_of(X, y)
         s = None if sample_weight is None else _weights(sample_weight, rows.shape[0])
         if len(labels) != rows.shape[0]:
             raise ValueError(f"X has {rows.shape[0]} rows, y has {len(labels)}.")
@@ -133,9 +129,13 @@ def _rows(X: Any) -> Any:
         raise
 
 
-def _one_column(y: Any) -> NDArray[Any]:
-    refuse_missing(y)
-    labels = np.asarray(y)
+def labels_of(X: Any, y: Any) -> NDArray[Any]:
+    """y in one column, or the labels that X has itself."""
+    given = own_labels(X, y)
+    if given is None:
+        raise ValueError("y is missing: pass the labels of the rows, or files that have them, of pegasos.open_data.")
+    refuse_missing(given)
+    labels = np.asarray(given)
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels[:, 0]
     if labels.ndim != 1:
@@ -201,6 +201,7 @@ def facts_of(part: Part, n_classes: int) -> Facts:
     with named(part.number):
         return Facts(
             n_rows=len(here),
+            n_duals=part.n_rows,
             n_features=int(part.X.shape[1]),
             weight=float(here.sum()),
             lightest=float(here.min(initial=np.inf)),

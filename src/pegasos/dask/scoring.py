@@ -9,9 +9,8 @@ import numpy as np
 from dask.delayed import delayed
 from numpy.typing import NDArray
 
-from ..problem.data import own_labels
 from .inputs import chunks_of, row_counts, source_of
-from .parts import named
+from .parts import labels_of, named
 
 
 def apply_lazily(model: Any, method: str, X: Any, dtype: Any, columns: int | None) -> da.Array:
@@ -47,7 +46,7 @@ def _per_partition(cluster: Any, model: Any, measure: Any, X: Any, y: Any, sampl
 
 def _measured(model: Any, measure: Any, number: int, X: Any, y: Any, s: Any) -> Any:
     with named(number):
-        labels = np.ravel(np.asarray(own_labels(X, y)))
+        labels = labels_of(X, y)
         if X.shape[0] != len(labels):
             raise ValueError(f"X has {X.shape[0]} rows, y has {len(labels)}.")
         weights = np.ones(len(labels)) if s is None else np.asarray(s, dtype=np.float64)

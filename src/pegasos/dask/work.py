@@ -91,6 +91,7 @@ class Orders:
     step: int  # how much of the last round's change is taken, in fourths
     sigma: float
     common: float
+    momentum: float
     seed: int
     growing: bool
     most_epochs: int
@@ -190,6 +191,7 @@ def _options(order: Orders, part: Part) -> _core.PartitionOptions:
     options = _core.PartitionOptions()
     options.sigma = order.sigma
     options.common = order.common
+    options.momentum = order.momentum
     options.seed = _mixed(order.seed, part.number)
     options.growing = order.growing
     options.most_epochs = order.most_epochs
