@@ -21,7 +21,7 @@ help:
 	@echo "make campaign N=10000   so many random fits, linear, joint and kernel, against independent optima in long double"
 	@echo "make kills CYCLES=200   kill -9 a fit so often; it goes on from its checkpoints, and ends with the same bytes"
 	@echo "make dask-faults N=100   kill -9 a worker at a random moment of a fit on a cluster, so often: the same bytes?"
-	@echo "make mutants   wrong formulas in the core, one at a time: does the suite notice? (an hour or more)"
+	@echo "make mutants   wrong formulas in the core, one at a time: does the suite notice? (half an hour; goes on where it stopped)"
 	@echo "make bench-peers   install the peers, measure against them (about 25 minutes)"
 	@echo "make bench-everyday   a course of ordinary inputs against scikit-learn (about 20 minutes)"
 	@echo "make fuzz SECONDS=900   libFuzzer on every reader of files, native ones with sanitizers, so many seconds each (needs clang)"

@@ -36,8 +36,8 @@ struct Three {
 
 template <class L, class P>
 Certificate certified(const L& loss, const P& p, const std::vector<double>& w, const std::vector<double>& a) {
-  const auto K = size_t(blocks_of(loss).width());
-  const auto dual = [&](int64_t i, double* out) { std::copy_n(a.begin() + i * int64_t(K), K, out); };
+  const auto& blocks = blocks_of(loss);
+  const auto dual = [&](int64_t i, double* out) { block_copy(blocks, a.data() + i * blocks.width(), out); };
   Team team(1);
   Watch watch(0, forever, {});
   const Certificate plain = *certify(p, loss, std::span<const double>(w), dual, team, watch);

@@ -265,7 +265,7 @@ class Ascent:
         self._reach = 4 * abs(best) if best else self._reach / 4
 
     def _balancing(self) -> tuple[tuple[float, float], Floats, Floats]:
-        """What makes the dual variables feasible where the bias is free: proof/balance.hpp."""
+        """What makes the dual variables feasible where the bias is free: proof/free_bias.hpp."""
         s = self._set.statement
         if not s.free_bias or self._balance is None:
             return (1.0, 1.0), _NONE, _NONE
