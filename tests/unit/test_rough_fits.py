@@ -32,8 +32,9 @@ def test_the_choice_is_that_of_exact_fits_or_as_good_to_a_standard_error(tol: fl
     assert rough.gap_ <= tol
     assert np.nanmax(exact.gaps_) <= tol
     assert not exact.stopped_early_
-    assert rough._operations < exact._operations / 2
-    assert rough._operations < cold_work(tol) / 5
+    # To 1e-3 exact fits of folds go side by side, too.
+    assert rough._operations < exact._operations * (0.7 if tol == 1e-3 else 0.5)
+    assert rough._operations < cold_work(tol) / 6
 
 
 def test_what_is_rough_is_said() -> None:

@@ -61,7 +61,12 @@ class SideBySide {
   std::vector<Fit> run() {
     const bool from_zero = std::all_of(s_.a.begin(), s_.a.end(), [](const auto& a) { return all_zero(a); });
     const bool known = std::all_of(s_.drift.begin(), s_.drift.end(), [](double x) { return std::isfinite(x); });
-    bool go_on = (known || sums_.sum_up()) && (from_zero || !o_.new_lam || sums_.shorten_all(loss_));
+    bool go_on = known || sums_.sum_up();
+    if (go_on && !from_zero) {
+      const std::vector<double> squares = sums_.squares();
+      for (size_t l = 0; l < p_.size(); ++l) lanes_[l].length = 2 * std::sqrt(squares[l]);
+      go_on = !o_.new_lam || sums_.shorten_all(loss_, squares);
+    }
     bool proven = false;
     for (int64_t epoch = 0; go_on && epoch < o_.most_epochs && !proven; ++epoch) {
       go_on = visit(epoch, from_zero && epoch == 0);
@@ -101,11 +106,7 @@ class SideBySide {
   // growing: S counts the rows seen so far, as in an epoch of Pegasos.
   bool visit(int64_t epoch, bool growing) {
     choose_due(epoch);
-    const std::vector<double> squares = sums_.squares();
-    for (size_t l = 0; l < p_.size(); ++l) {
-      Lane& lane = lanes_[l];
-      lane.before = epoch == 0 ? -1 : lane.gap, lane.gap = lane.seen = 0, lane.length = 2 * std::sqrt(squares[l]);
-    }
+    for (Lane& lane : lanes_) lane.before = epoch == 0 ? -1 : lane.gap, lane.gap = lane.seen = 0;
     constexpr int64_t block = 512, near = Sampler::bucket_rows;
     const auto m = int64_t(due_.size());
     Sampler sampler(Sampling::blocks, Stream(o_.seed).split(uint64_t(epoch)).at(0), Population{m, due_, {}});
@@ -131,8 +132,8 @@ class SideBySide {
       }
     });
     s_.visits += m;
-    s_.operations += price::visits(rows_.is_dense(), double(nonzeros * n_), double(m), double(n_), L::costly) +
-                     double(rows_.size()) + double(s_.u.size());
+    s_.operations +=
+        price::visits(rows_.is_dense(), double(nonzeros * n_), double(m), double(n_), L::costly) + double(rows_.size());
     for (Lane& lane : lanes_) {
       lane.gap *= 1 / p_[size_t(&lane - lanes_.data())].total;
       const double fall = lane.before > 0 ? std::min(1.0, lane.gap / lane.before) : 1.0;
@@ -176,22 +177,30 @@ class SideBySide {
     return std::all_of(lanes_.begin(), lanes_.end(), [&](const Lane& l) { return l.expected * l.trust <= o_.tol; });
   }
 
+  // w of u, side by side and of each problem. Returns lam/2 ||w||^2.
+  std::vector<double> take_weights(std::span<double> w) {
+    const size_t n = p_.size();
+    for (size_t j = 0; j < w.size() / n; ++j)
+      for (size_t l = 0; l < n; ++l) s_.w[l][j] = w[j * n + l] = lanes_[l].scale * s_.u[j * n + l];
+    std::vector<double> square;
+    for (size_t l = 0; l < n; ++l) square.push_back(half_square(s_.w[l], std::sqrt(p_[l].lam)));
+    return square;
+  }
+
   // The certificates of all problems in one pass; see proof/certificate.hpp.
   bool certify() {
     struct Sums {
       double losses = 0, conjugates = 0;
       RoundingSums rounding;
     };
-    if (sums_.has_drifted(o_.tol) && !sums_.sum_up()) return false;
-    const size_t n = p_.size(), dim = s_.u.size() / n;
-    std::vector<double> w(s_.u.size()), size(n), square(n);
-    for (size_t j = 0; j < dim; ++j)
-      for (size_t l = 0; l < n; ++l) s_.w[l][j] = w[j * n + l] = lanes_[l].scale * s_.u[j * n + l];
-    for (size_t l = 0; l < n; ++l) {
-      const double root = std::sqrt(p_[l].lam);
-      square[l] = half_square(s_.w[l], root);
-      size[l] = std::sqrt(2 * square[l]) / root;
+    const size_t n = p_.size();
+    std::vector<double> w(s_.u.size()), size(n);
+    std::vector<double> square = take_weights(w);
+    if (sums_.has_drifted(square, o_.tol)) {
+      if (!sums_.sum_up()) return false;
+      square = take_weights(w);
     }
+    for (size_t l = 0; l < n; ++l) size[l] = std::sqrt(2 * square[l] / p_[l].lam);
     const Pass pass = pass_over(p_[0], double(n));
     std::vector<Sums> sums(size_t(pass.parts) * n);
     const auto work = [&](int64_t part, int64_t from, int64_t to) {

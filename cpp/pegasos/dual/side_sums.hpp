@@ -83,20 +83,18 @@ class SideSums {
     return found;
   }
 
-  // Whether what u may be wrong by matters to a gap of that size.
-  bool has_drifted(double tol) const {
-    const std::vector<double> square = squares();
+  // Whether what u may be wrong by matters to a gap of that size; square: lam/2 ||w||^2.
+  bool has_drifted(std::span<const double> square, double tol) const {
     for (size_t l = 0; l < n_; ++l) {
-      const double one = 1 / (std::sqrt(p_[l].lam) * p_[l].total), off = s_.drift[l] * one;
-      if (!(off * (std::sqrt(square[l]) * one + off) <= tol / 64)) return true;
+      const double off = s_.drift[l] / (std::sqrt(p_[l].lam) * p_[l].total);
+      if (!(off * (std::sqrt(2 * square[l]) + off) <= tol / 64)) return true;
     }
     return false;
   }
 
-  // The best part of the dual variables of another lam; false when interrupted.
+  // The best part of the dual variables of another lam; square: ||u||^2. False when interrupted.
   template <class L>
-  bool shorten_all(const L& loss) {
-    const std::vector<double> square = squares();
+  bool shorten_all(const L& loss, std::span<const double> square) {
     std::vector<double> parts(n_, 1.0);
     for (size_t l = 0; l < n_; ++l) {
       const Problem<AnyRows>& p = p_[l];
