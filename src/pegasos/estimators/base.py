@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -112,7 +112,7 @@ class Model(SolverInside, Files, CallbackSupportMixin, BaseEstimator):  # type: 
         seed = seed_of(self.random_state, solver)
         if run.store is not None:
             seed = run.store.begin(self, problem, starts, seed)
-        fits = self._solve_jobs(jobs, solver, run, seed, progress.report_of)
+        fits = self._solve_jobs(jobs, solver, replace(run, problems=len(jobs)), seed, progress.report_of)
         progress.finish([fit.w for fit in fits])
         return fits
 

@@ -63,7 +63,7 @@ def solve_many(
         done = None if kept is None else kept.finished()
         if done is not None:
             return done
-        mine = replace(run, max_time=budget, report=report_of(i), threads=inside, problems=len(jobs), job_store=kept)
+        mine = replace(run, max_time=budget, report=report_of(i), threads=inside, job_store=kept)
         fit = solver.solve(jobs[i].problem, mine, start, seed)
         if fit.interrupted:
             run.halt[0] = 1
