@@ -24,7 +24,7 @@ from pegasos import (
     _core,
 )
 
-M, D = 60_000, 12
+M, D = 70_000, 12
 THREADS = (1, 2, 3, 7, 16)
 Fitted = Any
 
@@ -95,7 +95,7 @@ def test_passes_have_more_parts_than_threads() -> None:
     assert _core.testing.parts_of(M, each, D + 1) > max(THREADS)
     assert _core.testing.parts_of(20_000, each) > 7  # a batch
     assert _core.testing.parts_of(9_000, 3 * each) > 7
-    assert _core.testing.parts_of(M, 8) >= 14  # a look at scores alone
+    assert _core.testing.parts_of(M, 8) > 16  # a look at scores alone
     assert _core.testing.parts_of(M, 4) > 7  # labels
 
 
