@@ -2,7 +2,7 @@
 
     python benchmarks/cluster_scale.py same-rows     the same generated text in ever more partitions
     python benchmarks/cluster_scale.py same-parts    ever more partitions of 400 rows each
-    python benchmarks/cluster_scale.py speeds        seconds of a round, of messages and of tasks, on this machine
+    python benchmarks/cluster_scale.py speeds        seconds of rounds, messages and tasks, on this machine
     python benchmarks/cluster_scale.py estimate      10^9 rows, on paper, from the stored figures
 
 Rounds and visits depend on rows and partitions alone. The estimate is arithmetic: nothing of that size was run.
@@ -22,7 +22,7 @@ from clusters import RESULTS, TOL, HereClassifier, cut, described, store
 from sklearn.exceptions import ConvergenceWarning
 
 from pegasos import datasets
-from pegasos.dask.work import FAN_IN
+from pegasos.dask.work import FAN_IN, VISITS
 
 WORDS = 20_000  # features of the generated text
 COUNTS = (8, 64, 512, 4096)
@@ -43,7 +43,9 @@ def rounds(X: Any, y: Any, n: int, lam: float, most: int) -> dict[str, Any]:
 def same_rows(counts: list[int], most: int) -> dict[str, Any]:
     rows, lam = 200_000, 1e-4
     X, y = datasets.make_text(rows, WORDS, random_state=0)
-    return {f"{rows:,} rows x {WORDS:,}, lam {lam:g}, in n partitions": {n: rounds(X, y, n, lam, most) for n in counts}}
+    return {
+        f"{rows:,} rows x {WORDS:,}, lam {lam:g}, in n partitions": {str(n): rounds(X, y, n, lam, most) for n in counts}
+    }
 
 
 def same_parts(counts: list[int], most: int) -> dict[str, Any]:
@@ -52,7 +54,7 @@ def same_parts(counts: list[int], most: int) -> dict[str, Any]:
     found = {}
     for n in counts:
         X, y = datasets.make_text(n * PART, WORDS, random_state=0)
-        found[n] = rounds(X, y, n, lam, most)
+        found[str(n)] = rounds(X, y, n, lam, most)
     return {f"n partitions of {PART} rows x {WORDS:,}, lam {lam:g}": found}
 
 
@@ -72,40 +74,35 @@ def speeds() -> dict[str, Any]:
     return {"speeds": found}
 
 
-def round_speeds() -> dict[str, float]:
-    """Of a partition far larger than caches: a coordinate step's, and a certificate's. The rows are those of a fit."""
-    X, y = datasets.make_text(200_000, random_state=0)
-    model = HereClassifier(lam=1e-5, tol=1e-9, max_rounds=4, random_state=0)
-    seconds, sizes = [], []
-    real = HereClassifier._cluster
+class Timed(HereClassifier):
+    """Notes processor seconds and visits of every round of every partition."""
 
-    def cluster(self: Any, run: Any) -> Any:
-        here = real(self, run)
-        submit = here.submit
+    def _cluster(self, run: Any) -> Any:
+        here = super()._cluster(run)
+        submit, self.noted = here.submit, []
 
         def timed(function: Any, *args: Any, what: str) -> Any:
-            began = time.perf_counter()
+            began = time.process_time()
             outcome = submit(function, *args, what=what)
             if what == "round":
-                seconds.append(time.perf_counter() - began)
-                sizes.append(sum(float(message.counts[5]) for message in outcome.messages.values()))
+                visits = sum(float(message.counts[VISITS]) for message in outcome.messages.values())
+                self.noted.append((time.process_time() - began, visits))
             return outcome
 
         here.submit = timed
         return here
 
-    HereClassifier._cluster = cluster  # type: ignore[method-assign]
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            model.fit(*cut(X, y, 2))
-    finally:
-        HereClassifier._cluster = real  # type: ignore[method-assign]
-    per_row = X.nnz / X.shape[0]
-    # seconds = visits * per_row * visit + rows * per_row * proof, of all rounds of both partitions, by least squares
-    table = np.column_stack([np.array(sizes), np.full(len(sizes), X.shape[0] / 2)]) * per_row
-    visit, proof = np.linalg.lstsq(table, np.array(seconds), rcond=None)[0]
-    return {"visit": float(visit), "certificate": float(proof)}
+
+def round_speeds() -> dict[str, float]:
+    """Of partitions larger than caches: of a certificate, which is all that a warm start begins with, and of visits."""
+    X, y = datasets.make_text(200_000, random_state=0)
+    model = Timed(lam=1e-5, tol=1e-9, max_rounds=4, random_state=0, warm_start=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        rows = cut(X, y, 2)
+        seconds, visits = np.sum(model.fit(*rows).noted, axis=0)
+        proof = np.sum(model.set_params(max_rounds=1).fit(*rows).noted, axis=0)[0]
+    return {"visit": float((seconds - 4 * proof) / (visits * X.nnz / X.shape[0])), "certificate": float(proof / X.nnz)}
 
 
 def bandwidth(client: Any) -> float:

@@ -75,9 +75,10 @@ def visits() -> dict[str, Any]:
 
 
 def store(found: dict[str, Any]) -> None:
-    """Adds to what is known already."""
+    """Adds to what is known already; of other numbers of partitions, too."""
     known = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
-    RESULTS.write_text(json.dumps(known | found, indent=2) + "\n")
+    added = {name: known.get(name, {}) | each for name, each in found.items()}
+    RESULTS.write_text(json.dumps(known | added, indent=2) + "\n")
     print(json.dumps(found, indent=2))
 
 
