@@ -29,7 +29,7 @@ class Setting:
     at_zero: float  # the yardstick of tol
     zero_value: float  # f(0)
     masses: Floats  # of the classes
-    bias_feature: float  # about as long as a row, where the bias is free
+    bias_feature: float  # where the bias is free: about as long as a row, longer where lam is large for the rows
     first_bias: float
     spread: float  # of the numbers of a regression; 1 for classes
     epochs: int = EPOCHS  # of a partition, in a round
@@ -57,6 +57,8 @@ def setting_of(
             )
     mean = sum(each.norm2 for each in facts) / m
     work = sum(each.nonzeros for each in facts) * statement.width / len(facts)
+    # How far a free bias may have to go: see dual/proximal_bias.hpp in the core.
+    reach = zero_value if loss.piecewise_linear and zero_value > 0 else 1.0
     return Setting(
         statement=statement,
         loss=loss,
@@ -65,7 +67,7 @@ def setting_of(
         at_zero=at_zero,
         zero_value=zero_value,
         masses=masses,
-        bias_feature=float(np.sqrt(mean)) if mean > 0 else 1.0,
+        bias_feature=float(np.sqrt(max(mean, 10 * statement.lam * reach))),
         first_bias=first_bias,
         spread=spread,
         epochs=_epochs_of(work),
