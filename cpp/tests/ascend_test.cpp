@@ -159,3 +159,11 @@ TEST(the_hinge_never_ascends_to_minus_zero) {
   for (const double y : {-1.0, 1.0})
     for (const double old : {0.0, -0.0, y}) CHECK(!std::signbit(Hinge{}.ascend(old, 5 * y, y, 1)));
 }
+
+// How fast p falls with its score: 1 / (curvature + second derivative of p log p).
+TEST(the_softness_of_the_multinomial_loss) {
+  const double a[] = {0.5, -0.125, -0.375};  // class 0 is right, p = (1/2, 1/8, 3/8)
+  double out[3];
+  Multinomial{3}.softness(a, 0, 4, out);
+  CHECK(out[0] == 1.0 / 6 && out[1] == 1.0 / 12 && out[2] == 0.375 / 2.5);
+}
