@@ -107,6 +107,7 @@ TEST(a_wish_to_stop_is_heard_while_classes_are_balanced) {
   int64_t looked_at = 0;
   const auto dual = [&](int64_t, double* a) { std::fill_n(a, many, 0.0), ++looked_at; };
   Watch stopped(0, std::numeric_limits<double>::infinity(), [] { return false; });
+  Team team(1);
   CHECK(!class_balance(p, Multinomial{many}, dual, team, stopped).has_value());
   CHECK(0 < looked_at && looked_at < rows / 4);
 }
@@ -123,6 +124,7 @@ TEST(balanced_classes_are_answered_as_often_as_they_are_right) {
       loss.feasible(a, p.y.code[size_t(i)]);
     };
     Watch watch(0, std::numeric_limits<double>::infinity(), {});
+    Team team(2);
     const auto balance = class_balance(p, loss, dual, team, watch);
     CHECK(balance.has_value());
     std::vector<double> a(classes), sums(classes), before(classes);
