@@ -71,9 +71,11 @@ def critical_paths(data: Data, lam: float, threads: int) -> Iterator[Finding]:
         suits = asked == REPLICAS[-1]
         target = (5.0 if lam >= 1e-5 else 3.0) if suits and not data.dense else None
         said = f"one replica, one thread; ours: {many.replicas} replicas, {max(threads, asked)} threads"
-        if not (one.converged and many.converged):
-            said += f"; {ACCURACY:g} NOT REACHED in {MOST_EPOCHS:g} epochs"
-            target = None
+        if not (one.converged and many.converged):  # work that has not led there compares with nothing
+            print_skipped(
+                f"{data.name}, lam {lam:g}, {asked} replicas", f"{ACCURACY:g} not reached in {MOST_EPOCHS:g} epochs"
+            )
+            continue
         notes = {"lam": lam, "one": vars(one), "many": vars(many)}
         paths = many.path(nonzeros, max(threads, asked)) / 1e6, one.path(nonzeros, 1) / 1e6
         name = f"critical path, {asked} replicas, lam {lam:g}"

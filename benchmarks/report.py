@@ -141,6 +141,16 @@ def threads(report: Report) -> str:
     return table(("ours, on the abstracts", "score"), rows) + "\n\n" + report.footer()
 
 
+def cores(report: Report) -> str:
+    def line(data: str, n: int) -> tuple[str, ...]:
+        found = (report.scores(contest=f"{what}, {n} replicas", data=data) for what in ("critical path", "visits"))
+        return DATA[data], str(n), *found
+
+    rows = [line(data, n) for data in ("arxiv", "covertype") for n in (2, 4, 8, 16)]
+    header = ("rows", "replicas", "critical path shorter by", "visits, times those of one replica")
+    return table(header, rows) + "\n\n" + report.footer()
+
+
 def losses(report: Report) -> str:
     peers = {
         "log": "`LogisticRegression`",
@@ -256,7 +266,8 @@ def everyday(report: Report) -> str:
 
 
 REGIONS: dict[str, Callable[[Report], str]] = {
-    f.__name__: f for f in (summary, certified, threads, losses, stochastic, kernels, sequences, choosing, everyday)
+    f.__name__: f
+    for f in (summary, certified, threads, cores, losses, stochastic, kernels, sequences, choosing, everyday)
 }
 
 

@@ -124,7 +124,7 @@ TEST(balanced_classes_are_answered_as_often_as_they_are_right) {
       loss.feasible(a, p.y.code[size_t(i)]);
     };
     Watch watch(0, std::numeric_limits<double>::infinity(), {});
-    Team team(1);
+    Team team(2);
     const auto balance = class_balance(p, loss, dual, team, watch);
     CHECK(balance.has_value());
     std::vector<double> a(classes), sums(classes), before(classes);

@@ -116,6 +116,7 @@ def test_what_a_model_says_has_the_same_bytes_for_any_number_of_threads() -> Non
     assert (fitted.predict(X) == names).mean() > 0.6
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # thirty epochs are enough to compare
 @pytest.mark.parametrize("solver", ["auto", "sdca", "pegasos"])
 @pytest.mark.parametrize("bias", ["regularized", "free"])
 def test_kernel_models_have_the_same_bytes_for_any_number_of_threads(solver: str, bias: str) -> None:

@@ -54,7 +54,7 @@ template <class Rows, class Blocks, class Dual>
 std::optional<ClassBalance> class_balance(const Problem<Rows>& p, const Blocks& blocks, const Dual& dual, Team& team,
                                           Watch& watch) {
   const auto K = size_t(blocks.width());
-  const Pass pass = Pass::over(p.rows.size(), 2 * double(K), 3 * double(K));
+  const Pass pass = Pass::over(p.rows.size(), 4 * double(K), 3 * double(K));
   PartVectors all(pass.parts, 2 * K), room(pass.parts, K);
   const auto add = [&](int64_t part, int64_t from, int64_t to) {
     double *const a = room.of(part), *const sums = all.of(part), *const answered = sums + K;
