@@ -26,6 +26,7 @@ class Twin:
         self.log_scale = 0.0  # what w of long ago has been multiplied by since
         w = np.append(self.first(n_features), [0.0] * (model.bias == "regularized"))
         self.W, self.biases = [w], [0.0]  # w_1, w_2, ..., and the running b of each
+        self.q = np.empty(0)  # the weight of each in the average
         self.at_tries: list[int] | None = None
 
     @property
@@ -54,6 +55,9 @@ class Twin:
         steps = self.steps_of_T(m) if steps is None else steps
         k = solver.k
         picks = picks_reference(solver.sampling, self.seed, len(y), self.t * k, steps * k, s, k) if steps else []
+        if self.q.sum() > self.t:  # after a stream: it weighs as much as its steps
+            self.q *= self.t / self.q.sum()
+        self.q = np.append(self.q, np.ones(steps))
         self.follow(X, y, s, np.reshape(picks, (steps, k)).astype(int))
         return self
 
@@ -66,6 +70,9 @@ class Twin:
         k = min(solver.k, m)
         first = self.t * (k if solver.sampling == "subsets" else m)
         picks = picks_reference(solver.sampling, self.seed, len(y), first, m, s, k)
+        for t in range(self.t + 1, self.t + 1 + math.ceil(m / k)):
+            before = self.q.sum()  # 4/(t + 3) of the average is the iterate of step t
+            self.q = np.append(self.q, before * (4 / (t + 3)) / (1 - 4 / (t + 3)) if before else 1.0)
         self.follow(X, y, s, [picks[i : i + k] for i in range(0, m, k)])
         return self
 
@@ -132,7 +139,7 @@ class Twin:
     def output(self, X: Any, y: Array, s: Array | None = None) -> Array:
         solver = self.model.solver
         if solver.output == "average" or (solver.output == "tail" and solver.tail == 1):
-            return np.mean(self.W[:-1], axis=0) if self.t else self.w
+            return np.average(self.W[:-1], axis=0, weights=self.q) if self.t else self.w
         if solver.output == "tail":
             part = min(self.t - self.began, math.floor(solver.tail * self.t))
             return np.mean(self.W[self.t - part : self.t], axis=0) if part else self.w
@@ -166,8 +173,11 @@ class Twin:
 
 
 def stream_start(X: Any, model: PegasosClassifier) -> int:
-    """A stream begins with the step that takes the score of a row by 1: 1/(lam t0) = 1/R^2, R^2 of its first rows."""
-    return round(float(np.mean((with_bias(X, model.bias) ** 2).sum(axis=1))) / model.lam)
+    """A stream begins with the step that takes the score of a row by 1: 1/(lam t0) = 1/R^2, R^2 of its first rows; that
+    of an average does not count the bias.
+    """
+    bias = "none" if model.solver.output in ("average", "tail") else model.bias
+    return round(float(np.mean((with_bias(X, bias) ** 2).sum(axis=1))) / model.lam)
 
 
 def rows_left(y: Array, s: Array | None) -> int:

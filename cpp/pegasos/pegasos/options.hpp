@@ -32,6 +32,9 @@ struct PegasosOptions {
   std::vector<int64_t> tries = {};  // evaluate the objective at these steps and return the best; ascending
   int64_t sample = 0;               // rows for that evaluation; 0: all
   double known = std::numeric_limits<double>::infinity();  // a value that f is known to reach, such as f(0)
+
+  // Whether early iterates fade from the average of all: in a stream nobody passes the rows again.
+  bool fades() const { return one_pass && tail == 1; }
 };
 
 struct PegasosState {
@@ -44,8 +47,8 @@ struct PegasosState {
   int64_t t = 0;     // steps taken
   int64_t hits = 0;  // those with a loss
   double b = 0;      // free bias; a joint loss has its own in the last block of out
-  double C = 0;      // of the average, with the iterates in it
-  int64_t averaged = 0;
+  double C = 0;      // of the average, with the weight of the iterates in it
+  double averaged = 0;
   Snapshots snapshots = {};
 };
 

@@ -114,7 +114,7 @@ class PegasosSolver {
       const int64_t k = o_.one_pass ? std::min(o_.k, rows_left) : o_.k;
       if (!look_at_batch(rows, k) || !ask_for_slopes(k)) return false;
       if (o_.tail > 0 && o_.tail < 1 && t == average_from_) average_.restart();
-      if (o_.tail > 0 && t >= average_from_) average_.count_iterate(w_.c());
+      if (o_.tail > 0 && t >= average_from_) average_.count_iterate(w_.c(), t, o_.fades());
       const auto end = slopes_.begin() + k * width();
       const bool loss = std::any_of(slopes_.begin(), end, [](double slope) { return slope != 0; });
       if (loss) ++state_.hits;
@@ -225,7 +225,7 @@ class PegasosSolver {
     state_.c = w_.c();
     if constexpr (!is_joint<L>) state_.b = b_[0];
     state_.C = average_.C();
-    state_.averaged = average_.count();
+    state_.averaged = average_.weight();
   }
 
   void write_last(std::span<double> out) const {
@@ -241,7 +241,7 @@ class PegasosSolver {
     if (state_.out.empty()) return;  // steps alone were asked for
     if (!best_.empty())
       std::copy(best_.begin(), best_.end(), state_.out.begin());
-    else if (o_.tail > 0 && average_.count() > 0)
+    else if (o_.tail > 0 && average_.weight() > 0)
       average_.write(state_.v, state_.out), write_bias(state_.out);
     else
       write_last(state_.out);

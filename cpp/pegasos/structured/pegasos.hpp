@@ -30,7 +30,7 @@ struct StepState {
   double cost = 0;  // of the labellings added, in units of v
   int64_t t = 0;
   double C = 0;
-  int64_t averaged = 0;
+  double averaged = 0;
   bool known = true;  // counts and cost tell all of w; else w proves nothing, and 0 is the bound
   Snapshots snapshots = {};
 };
@@ -83,7 +83,7 @@ class StructuredPegasos {
     }
     s_.c = w_.c();
     s_.C = average_.C();
-    s_.averaged = average_.count();
+    s_.averaged = average_.weight();
   }
 
  private:
@@ -130,7 +130,7 @@ class StructuredPegasos {
     if (o_.radius > 0) rescaled(w_.project(o_.radius));
     if (average_.on()) {
       average_.shrunk(w_.c(), w_.v());
-      average_.count_iterate(w_.c());
+      average_.count_iterate(w_.c(), t, o_.fades());
     }
     s_.t = t;
     return watch_.go_on(tokens * 100);
@@ -185,7 +185,7 @@ class StructuredPegasos {
   }
 
   void write() {
-    if (average_.on() && average_.count() > 0) {
+    if (average_.on() && average_.weight() > 0) {
       average_.write(w_.v(), s_.out);
     } else {
       for (size_t at = 0; at < s_.out.size(); ++at) s_.out[at] = w_.c() * w_.v()[at];

@@ -15,7 +15,7 @@ from ..rules import Flag, Integer, Number, OneOf, OrNone, Rule, StartVector, Ste
 from .base import Fit, Resume, Run
 from .bias_search import search_bias
 from .own import Answers
-from .pegasos_options import late_of, native_options, norma_p
+from .pegasos_options import average_left, late_of, native_options, norma_p
 from .pegasos_refusals import refuse, refuse_far_start
 
 
@@ -56,7 +56,9 @@ class Pegasos(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type 
     output : {"last", "average", "tail", "random", "best"}, default="last"
         The last w, the average of all, the average of the last part, w at a random step, or the best of several random
         steps by objective. The last two need T. `objective_` and `gap_` belong to what is returned. In `partial_fit`
-        "average" goes over all calls, "tail" back to the beginning of the call at most.
+        "average" goes over all calls, and step t has weight t (t + 1) (t + 2), since rows that come once leave no time
+        to outweigh the first steps (docs/coming-from-scikit-learn.md); "tail" goes back to the beginning of the call
+        at most.
     attempts : int, default=3
         Random steps for output="best". Where the paper's footnote allows a sample of 1/(lam tol) rows to compare them,
         that is used; `objective_` is exact.
@@ -233,7 +235,7 @@ class Pegasos(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type 
         b = float(start.w[-1]) if problem.free_bias and t else 0.0
         if problem.free_bias and t and problem.width > 1:
             out[-problem.width :] = start.w[-problem.width :]  # of a joint loss: one a class, what was returned goes on
-        C, averaged = 0.0, 0
+        C, averaged = 0.0, 0.0
         if left and start.is_unchanged:  # go on with the running iterate, not with what was returned
             if plain:
                 v = left["v"] * (left["c"] / c) if left["c"] != c else left["v"].copy()
@@ -242,7 +244,7 @@ class Pegasos(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type 
             if problem.free_bias and left["v"][-1] == 0.0:  # b was apart from w then, too
                 b = left["b"]
             if averages and len(left["B"]):
-                B, C, averaged = left["B"].copy(), left["C"] * (c / left["c"]), left["averaged"]  # C v must not change
+                B, C, averaged = average_left(left, c, t, run.one_pass)
         if problem.free_bias:
             v[-problem.width :] = 0.0
         counts = run.room.zeros(problem.n_duals if counting else 0)

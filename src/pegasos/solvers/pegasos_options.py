@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .. import _core
-from ..problem.problem import Problem
+from ..problem.problem import Floats, Problem
 from .base import Resume, Run
 
 if TYPE_CHECKING:
@@ -60,15 +61,26 @@ def late_of(solver: Pegasos, problem: Problem, run: Run, start: Resume) -> float
     """By how many steps they are late.
 
     In a stream, whose rows come once, 1/lam is too long a step for the first ones: what they do to w, the others cannot
-    undo in time. It begins with the step that takes the score of a row by 1, and goes on as it has begun.
+    undo in time. It begins with the step that takes the score of a row by 1, and goes on as it has begun. An average
+    bears longer ones: there the constant feature of the bias does not count.
     """
     usual = late_start(problem)
     if usual or not run.one_pass or solver.step != "pegasos":
         return usual
     if start.steps:
         return float(start.left_by("pegasos").get("late", 0.0))
-    reach = problem.rows.mean_norm2() + float(problem.bias == "regularized")
+    averages = solver.output in ("average", "tail")
+    reach = problem.rows.mean_norm2() + float(problem.bias == "regularized" and not averages)
     return float(min(round(reach / problem.lam), 2**53))
+
+
+def average_left(left: Mapping[str, Any], c: float, steps: int, one_pass: bool) -> tuple[Floats, float, float]:
+    """B, C and the weight of the average to go on with, in units of c. Weights in a stream grow without end: in a fit
+    that follows it has that of its steps.
+    """
+    B, C, weight = left["B"], left["C"] * (c / left["c"]), float(left["averaged"])  # C v must not change
+    part = 1.0 if one_pass or weight <= steps else steps / weight
+    return part * B, part * C, part * weight
 
 
 def late_start(problem: Problem) -> float:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .. import _core
-from .run import Fit, Floats, Pegasos, Run, native_watch, refuse_long_step, schedule
+from .run import Fit, Floats, Pegasos, Run, average_left, native_watch, refuse_long_step, schedule
 
 _MOST_STEPS = 2**62
 
@@ -140,8 +140,7 @@ def _pegasos(task: Task, solver: Pegasos, stop: Run, going: Going, seed: int) ->
     state = _core.TagState(v, counts, out, B)
     state.c, state.t = c, t
     if run is not None and same and averages and len(run["B"]):
-        B[:] = run["B"]
-        state.C, state.averaged = run["C"] * (c / run["c"]), run["averaged"]
+        B[:], state.C, state.averaged = average_left(run, c, t, stop.one_pass)
     if run is not None and same and len(run["counts"]) == task.m and run["known"] and run["lam"] == task.lam:
         counts[:] = run["counts"] * (run["c"] / c)
         state.cost = run["cost"] * (run["c"] / c)
