@@ -1,5 +1,6 @@
 """Workers and wires in trouble, but not dead: slow, hanging, out of memory, silent."""
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -14,6 +15,9 @@ from kills import model, problem
 from relay import Relay
 from servers import Servers
 from slow_worker import COUNTS
+
+from pegasos.dask.cluster import Cluster
+from pegasos.solvers.base import Run
 
 
 @pytest.fixture(scope="module")
@@ -137,6 +141,17 @@ if __name__ == "__main__":
 """
 
 
+def test_a_ctrl_c_that_python_forgets_is_heard_at_the_next_look():
+    cluster = Cluster(None, Run(1e-3, 10))
+    with cluster.hears_ctrl_c():
+        with contextlib.suppress(KeyboardInterrupt):  # as code that must not fail does
+            signal.raise_signal(signal.SIGINT)
+        with pytest.raises(KeyboardInterrupt):
+            cluster._look()
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    assert not cluster._interrupted
+
+
 def test_ctrl_c_in_a_terminal_ends_fit_and_workers(tmp_path):
     script = tmp_path / "fit.py"
     script.write_text(SCRIPT)
@@ -149,10 +164,14 @@ def test_ctrl_c_in_a_terminal_ends_fit_and_workers(tmp_path):
         start_new_session=True,
         env={**os.environ, "PYTHONPATH": here},
     ) as process:
-        workers = [int(pid) for pid in process.stdout.readline().split()[1:]]
-        for _ in range(5):
-            assert "gap" in process.stdout.readline()
-        os.killpg(process.pid, signal.SIGINT)
-        told = process.communicate(timeout=60)[0]
+        try:
+            workers = [int(pid) for pid in process.stdout.readline().split()[1:]]
+            for _ in range(5):
+                assert "gap" in process.stdout.readline()
+            os.killpg(process.pid, signal.SIGINT)
+            told = process.communicate(timeout=60)[0]
+        finally:
+            if process.poll() is None:  # or the test would wait for a fit that has no end
+                os.killpg(process.pid, signal.SIGKILL)
     assert "interrupted with a gap below 1: True" in told
     assert not any(Path(f"/proc/{pid}").exists() for pid in workers)

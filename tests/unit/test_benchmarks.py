@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -97,12 +98,14 @@ def test_the_judge_of_the_course_values_our_fits_as_they_value_themselves(
     assert_allclose(values(task, model, task.y), np.atleast_1d(model.objective_), rtol=1e-7)
 
 
-def test_the_choice_of_lam_is_measured() -> None:
+def test_the_choice_of_lam_is_measured(tmp_path: Path) -> None:
     script = [sys.executable, ROOT / "benchmarks" / "choosing.py", "--quick", "--data", "generated", "--tol", "1e-3"]
-    done = subprocess.run(script, capture_output=True, text=True, check=False)
+    done = subprocess.run([*script, "--save", str(tmp_path / "choosing")], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-2000:]
-    assert "times as fast as GridSearchCV" in done.stdout
-    assert "mean scores differ" in done.stdout
+    assert re.search(r"lam \S+, by GridSearchCV \S+: \S+ lost, standard error", done.stdout)
+    found = json.loads((tmp_path / "choosing.json").read_text())["findings"]
+    assert {"one fit", "GridSearchCV"} <= {each["peer"] for each in found}
+    assert all(each["score"] > 0 for each in found)
 
 
 def test_what_more_cores_bring_is_counted_and_measured(tmp_path: Path) -> None:

@@ -168,7 +168,7 @@ double rising_zero(double start, const F& f) {
 
 }  // namespace detail
 
-// guess: where to look first, for smooth losses. looks: for tests, what a selection among kinks has cost.
+// guess: where to look first, for smooth losses. looks: for tests, how many kinks were looked at.
 template <class L>
 double best_bias(const L& loss, std::span<const Scored> rows, double guess, Team& team, int64_t* looks = nullptr) {
   if constexpr (PiecewiseLinear<L>) {
@@ -185,8 +185,10 @@ double best_bias(const L& loss, std::span<const Scored> rows, double guess, Team
       loss.kinks(score, y, [&, s = s](double at) { found[size_t(part)].push_back({at, s}); });
     });
     const double need = need_of[0];
-    std::vector<Kink> kinks = detail::nearest_kinks(std::move(found), need, team);
     int64_t count = 0;
+    if (found.size() > 1)
+      for (const auto& mine : found) count += 2 * int64_t(mine.size());  // to find the piece, and to keep it
+    std::vector<Kink> kinks = detail::nearest_kinks(std::move(found), need, team);
     const double b = kinks.empty() ? guess : detail::weighted_median(kinks, need, count);
     if (looks) *looks += count;
     return b;

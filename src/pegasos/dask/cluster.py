@@ -5,11 +5,14 @@ that is sent is what a round needs to know: weights, as the result of a task tha
 from __future__ import annotations
 
 import asyncio
+import signal
 import time
-from collections.abc import Callable, Coroutine, Iterable, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
 from concurrent.futures import Future as Answer
 from concurrent.futures import wait as wait_for_any
-from threading import Event
+from contextlib import contextmanager
+from threading import Event, current_thread, main_thread
+from types import FrameType
 from typing import Any
 from uuid import uuid4
 from weakref import WeakSet
@@ -66,6 +69,7 @@ class Cluster:
         self._next_question = time.monotonic() + _ASK
         self._question: Answer[Any] | None = None
         self._asked, self._silent = 0.0, False
+        self._interrupted = False
 
     def submit(self, function: Callable[..., Any], *args: Any, what: str) -> Future:
         """A task, with a name of its own: functions are pure, but what they take is too large to be hashed."""
@@ -168,7 +172,29 @@ class Cluster:
         if self.client.status == "running" and unfinished:
             wait_for_any([self._in_the_loop(self.client.cancel(unfinished, asynchronous=True, force=True))], _ASK)
 
+    @contextmanager
+    def hears_ctrl_c(self) -> Iterator[None]:
+        """While it lasts no Ctrl-C is lost. Python forgets one that meets code which must not fail, such as that which
+        ends with a future; a terminal sends it to the workers, too, and the fit would wait for them in vain.
+        """
+        if current_thread() is not main_thread() or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+            yield
+            return
+
+        def hear(number: int, frame: FrameType | None) -> None:
+            self._interrupted = True
+            signal.default_int_handler(number, frame)
+
+        signal.signal(signal.SIGINT, hear)
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+            self._interrupted = False  # it is known now, and what follows must not hear of it again
+
     def _look(self) -> None:
+        if self._interrupted:
+            raise KeyboardInterrupt
         if self.hurries and self._run.is_over():
             raise OutOfTime
         if self.client.status != "running" or self._is_silent():

@@ -199,9 +199,10 @@ class Course:
     def go(self) -> None:
         """Until all have converged or something ends it: that is kept in `error`, if it is one."""
         try:
-            while self.open and self.rounds < self.max_rounds:
-                self._round()
-                self.cluster.hurries = True  # from now on there is a model with a certificate to end with
+            with self.cluster.hears_ctrl_c():
+                while self.open and self.rounds < self.max_rounds:
+                    self._round()
+                    self.cluster.hurries = True  # from now on there is a model with a certificate to end with
         except OutOfTime:
             return
         except KeyboardInterrupt as error:
