@@ -40,7 +40,7 @@ def epoch(data: Data, problem: _core.Problem) -> Any:
     options.k, options.steps, options.tol, options.one_pass = 1, m, 0.0, True
     watch = _core.Watch(started=0.0, give_up=np.inf, polls_signals=True, stop=np.zeros(1, np.uint8), report=None)
     state: dict[str, Any] = {"v": np.zeros(dim), "counts": np.zeros(m), "out": np.zeros(dim), "B": np.zeros(0)}
-    state |= {"c": 1.0, "t": 0, "hits": 0, "b": 0.0, "C": 0.0, "averaged": 0}
+    state |= {"c": 1.0, "t": 0, "hits": 0, "b": 0.0, "C": 0.0, "averaged": 0.0}
     _core.pegasos_fit(problem, options, state, 1, watch)
     return state["v"] * state["c"]
 
