@@ -77,32 +77,37 @@ TEST(the_projection_ends_on_the_ball) {
   }
 }
 
-// w halves with every step: the sum of all iterates is the first ones, and digits of them must not drown later.
+// w halves with every step: the sum of all iterates is the first ones, and digits of them must not drown later. Weights
+// that fade go with t (t + 1) (t + 2).
 TEST(an_average_keeps_its_digits_where_w_shrinks_fast) {
   const std::vector<double> x{0.3, -0.7}, z{0.11, 0.17};
-  std::vector<double> v(3), B(3), out(3);
-  std::vector<long double> sum(2), plain(2);
-  ScaledVector w(v);
-  Average average(B, 0, 0);
-  const int steps = 400;
-  for (int t = 0; t < steps; ++t) {
-    const auto& row = t % 2 == 0 ? x : z;
-    if (const double factor = w.scale(0.5); factor != 1) average.rescaled(factor);
-    average.shrunk(w.c(), w.v());
-    average.added(row_of(row), w.add(row_of(row), 1.0));
-    average.count_iterate(w.c());
-    for (size_t j = 0; j < 2; ++j) sum[j] += plain[j] = plain[j] / 2 + static_cast<long double>(row[j]);
+  for (const bool fades : {false, true}) {
+    std::vector<double> v(3), B(3), out(3);
+    std::vector<long double> sum(2), plain(2);
+    long double weights = 0;
+    ScaledVector w(v);
+    Average average(B, 0, 0);
+    for (int t = 1; t <= 400; ++t) {
+      const auto& row = t % 2 == 1 ? x : z;
+      if (const double factor = w.scale(0.5); factor != 1) average.rescaled(factor);
+      average.shrunk(w.c(), w.v());
+      average.added(row_of(row), w.add(row_of(row), 1.0));
+      average.count_iterate(w.c(), t, fades);
+      const long double q = fades ? static_cast<long double>(t) * (t + 1) * (t + 2) / 6 : 1.0L;
+      weights += q;
+      for (size_t j = 0; j < 2; ++j) sum[j] += q * (plain[j] = plain[j] / 2 + static_cast<long double>(row[j]));
+    }
+    average.write(v, out);
+    CHECK(same(average.weight(), double(weights), 1e-12));
+    for (size_t j = 0; j < 2; ++j) CHECK(same(out[j], double(sum[j] / weights), 1e-12));
   }
-  average.write(v, out);
-  CHECK(average.count() == steps);
-  for (size_t j = 0; j < 2; ++j) CHECK(same(out[j], double(sum[j] / steps), 1e-12));
 }
 
 TEST(an_average_moves_nothing_while_w_keeps_its_size) {
   std::vector<double> v{1, 2}, B(2);
   Average average(B, 0, 0);
   for (int t = 1; t <= 3000; ++t) {
-    average.count_iterate(2);
+    average.count_iterate(2, t, false);
     average.shrunk(2, v);
     CHECK(average.C() == 2 * t && B[0] == 0);
   }
