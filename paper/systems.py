@@ -106,7 +106,7 @@ class LinearPegasos:
         d = data.X.shape[1] + 1
         self._state: dict[str, Any] = {
             "v": self._first(d), "counts": np.zeros(data.m), "out": np.zeros(d), "B": np.zeros(0),
-            "c": 1.0, "t": 0, "hits": 0, "b": 0.0, "C": 0.0, "averaged": 0,
+            "c": 1.0, "t": 0, "hits": 0, "b": 0.0, "C": 0.0, "averaged": 0.0,
         }  # fmt: skip
         self.seconds, self.ended, self._pace = 0.0, False, 1000.0
 
