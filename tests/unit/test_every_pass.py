@@ -7,6 +7,7 @@ for each of them (cpp/tests/passes_test.cpp, all_passes_test.cpp).
 from __future__ import annotations
 
 import functools
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -23,6 +24,7 @@ from pegasos import (
     PegasosRegressor,
     _core,
 )
+from pegasos.kernel_solvers import cache
 
 M, D = 70_000, 12
 THREADS = (1, 2, 3, 7, 16)
@@ -134,3 +136,19 @@ def test_kernel_models_have_the_same_bytes_for_any_number_of_threads(solver: str
     for other in others:
         assert bytes_of(other) == bytes_of(one)
         assert other.decision_function(X).tobytes() == alone.tobytes()
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_room_for_kernel_values_is_made_by_who_waits_for_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two threads that come first would each make room of their own, and what one has written would be lost."""
+    made, usual = [], cache.untouched
+
+    def untouched(shape: tuple[int, int], dtype: Any) -> Any:
+        made.append(threading.get_ident())
+        return usual(shape, dtype)
+
+    monkeypatch.setattr(cache, "untouched", untouched)
+    X, y = make_problem(3_000, 6, noise=0.2)
+    KernelPegasosClassifier(lam=1e-4, gamma=0.5, solver="pegasos", max_epochs=2, n_jobs=7, random_state=0).fit(X, y)
+    assert made
+    assert set(made) == {threading.get_ident()}
