@@ -269,8 +269,7 @@ class KernelMatrix:
 
     def _times_new(self, rows: Index, factors: NDArray[Any], out: Floats) -> None:
         """Add the part of rows that have to be computed, and keep as many of them as there is room for."""
-        # Asked for here: from 3.12 on a cached property has no lock, and two threads that come first would each make
-        # room of their own, one of which is lost.
+        # `values` here: from Python 3.12 on it has no lock, and two threads that come first would each make it.
         slots, room = self.cache.room(rows), self.cache.values
 
         def add(lines: slice, columns: slice, values: NDArray[Any]) -> None:
