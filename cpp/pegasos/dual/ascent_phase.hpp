@@ -148,10 +148,12 @@ class AscentPhase {
     if (JointLoss<L> && !history.empty() && s_.state.visits - history.last().steps < s_.p.m() / 2) return true;
     std::vector<double> w = weights();
     if (!certify(w, s_.state.a)) return false;
-    if (free_bias)
+    if (free_bias) {
       s_.bias.recentre(w);
-    else
+    } else {
       trust_ = std::clamp(s_.proofs.gap() / expected, least_trust, most_trust);
+      pace_.learn(trust_);
+    }
     return true;
   }
 

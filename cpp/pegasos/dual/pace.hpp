@@ -18,6 +18,9 @@ class Pace {
     last_ = operations;
   }
 
+  // A certificate found the gap so many times the estimate: what is still needed is more than estimates say.
+  void learn(double times) { doubt_ = std::max(1.0, times); }
+
   // Another phase had its turn: the pace before it says nothing about what follows.
   void start_anew() { since_ = estimates_.size(); }
 
@@ -34,14 +37,20 @@ class Pace {
     for (size_t n = estimates_.size() - 2; n <= estimates_.size(); ++n) {
       const size_t first = since_ + (n - since_ - 3) / 2;
       const double pace = std::log(mean(first) / mean(n - 3)) / double(std::max<size_t>(1, n - 3 - first));
-      least = std::min(least, std::log(mean(n - 3) / std::max(tol, 1e-15)) / std::max(pace, 1e-6));
+      least = std::min(least, std::log(doubt_ * mean(n - 3) / std::max(tol, 1e-15)) / std::max(pace, 1e-6));
     }
     return std::max(0.0, least) * last_;
   }
 
+  // The same by the last three epochs alone, for smooth losses: theirs gain about as much each.
+  double first_guess(double tol) const {
+    const double now = estimates_.back(), pace = std::log(estimates_[estimates_.size() - 3] / now) / 2;
+    return std::max(0.0, std::min(most_epochs, std::log(now / std::max(tol, 1e-15)) / std::max(pace, 1e-6))) * last_;
+  }
+
   void visit(Snapshot& s) {
     s.numbers(estimates_);
-    s.items(since_, last_);
+    s.items(since_, last_, doubt_);
   }
 
  private:
@@ -52,7 +61,7 @@ class Pace {
 
   std::vector<double> estimates_;  // of the gap, one per epoch
   size_t since_ = 0;               // how many there were when another phase had its turn
-  double last_ = 0;
+  double last_ = 0, doubt_ = 1;
 };
 
 }  // namespace pegasos

@@ -71,11 +71,13 @@ class Switching {
 
   // Smooth losses do not have to wait to know that coordinate ascent will crawl: (1 + beta R^2 / (lam m))
   // log(gap / tol) epochs are enough for a loss whose slope changes by beta at most (Shalev-Shwartz and Zhang 2013).
-  // Measured: a third of that, and of what follows if R^2 / (lam m) is taken for no more than rows are alike. Whether
-  // the price is below that many epochs; digits: log(gap / tol), epoch: operations of one.
-  static bool beats_epochs(double price, double condition, double digits, double epoch, bool free_bias) {
+  // Measured: a third of that, and of what follows if R^2 / (lam m) is taken for no more than rows are alike. But it is
+  // a worst case: rows of many more features than there are rows take 10 epochs where it says 200 (word counts, lam
+  // 1e-7), so the pace of the first epochs has to agree. What a finish may cost at most to be worth it; digits:
+  // log(gap / tol), epoch: operations of one.
+  static double worth_of_epochs(double condition, double digits, double epoch, bool free_bias) {
     const double centres = free_bias ? 2 : 1;  // every new one takes as many epochs as the others: twice in all
-    return price <= margin * (1 + condition) * centres * digits * epoch;
+    return margin * (1 + condition) * centres * digits * epoch;
   }
   // What is believed of beta R^2 / (lam m): beyond, it says nothing any more.
   static double known_condition(double condition) { return std::min(largest_condition, condition); }
@@ -105,17 +107,21 @@ class Switching {
     auto& [shared, start, ascent, descent, finish] = phases;
     const Pace& pace = ascent.pace();
     if constexpr (Phases::smooth) {
-      const bool now = pace.estimates().size() == smooth_offer;
-      const double gap = pace.estimates().back();
-      const double price = now ? finish.price_where_ascent_crawls(gap, shared.full_epoch()) : 0;
-      if (price > 0) return {Who::finish, false, budget(price)};
+      const size_t epochs = pace.estimates().size();
+      if (finishes_ == 0 && epochs >= smooth_offer && epochs < first_large_offer) {
+        const double gap = pace.estimates().back(), price = finish.price_from(gap);
+        const double worth = price <= ever_less * pace.first_guess(tol_) ? finish.worth(gap, shared.full_epoch()) : 0;
+        if (price <= worth + (worth > 0 ? meter_.spent() : 0))
+          return {Who::finish, false, std::clamp(worth, budget(price), twice * budget(price))};
+      }
     }
     if (!asks(pace, finish.look_cost())) return {Who::ascent};
-    if (!given_up_ && gives_up(ascent.price(), shared.epochs_left() * shared.full_epoch())) {
-      given_up_ = true;
-      return {Who::finish, false, std::max(last_times * ascent_spent(), last_resort)};
-    }
     const auto [price, polish] = finish.prices();
+    const double last = std::max(last_times * ascent_spent(), last_resort);
+    if (!given_up_ && price <= last && gives_up(ascent.price(), shared.epochs_left() * shared.full_epoch())) {
+      given_up_ = true;
+      return {Who::finish, false, last};
+    }
     // The last digits will be asked for anyway: coordinate ascent would be a detour.
     if (polish_pays(shared.o.polish, polish)) return {Who::finish, true, shared.o.polish * for_polish};
     if (!accepts(pace, price) || (price > unnoticed && !ascent.near(near_enough))) return {Who::ascent};
@@ -159,8 +165,9 @@ class Switching {
     const double rest = pace.rest(tol_), spent = ascent_spent();
     if (price <= unnoticed - finishes_) return price <= rest;
     if (pace.epochs() < first_large_offer || lost_ > spent) return false;
-    if (price <= (price > spent ? worth : worth_known) * rest) return true;
-    if (price > worth * pace.rest(tiny)) return false;
+    const double guessed = smooth_ ? worth_known : worth;  // prices of smooth losses are better known
+    if (price <= (price > spent ? guessed : worth_known) * rest) return true;
+    if (price > guessed * pace.rest(tiny)) return false;
     if (declined_ < 0) declined_ = spent;
     return spent - declined_ >= worth * price && (smooth_ ? certain : 1.0) * price <= rest;
   }
@@ -173,13 +180,14 @@ class Switching {
 
   double ascent_spent() const { return meter_.spent() - finishes_; }
 
-  // Epochs. Before, an estimate of the pace says little (dual/pace.hpp); smooth losses need none, but a gap to begin
-  // with.
-  static constexpr size_t smooth_offer = 2, first_offer = 5, first_large_offer = 8;
-  static constexpr double per_look = 10;  // operations of the fit for one of asking
-  static constexpr double overrun = 3;    // of a price: the guess may be wrong by that much
-  static constexpr double clearly = 1.5;  // more than what is left
-  static constexpr double margin = 0.5;   // on a number of epochs of which a third is needed
+  // Epochs. Before, an estimate of the pace says little (dual/pace.hpp); that of smooth losses shows sooner.
+  static constexpr size_t smooth_offer = 3, first_offer = 5, first_large_offer = 8;
+  static constexpr double ever_less = 1.5;  // epochs gain less and less: of a first guess at what is left
+  static constexpr double twice = 2;        // a finish that is cut just before it gets there is the worst of all
+  static constexpr double per_look = 10;    // operations of the fit for one of asking
+  static constexpr double overrun = 3;      // of a price: the guess may be wrong by that much
+  static constexpr double clearly = 1.5;    // more than what is left
+  static constexpr double margin = 0.5;     // on a number of epochs of which a third is needed
   static constexpr double largest_condition = 200;
   static constexpr double few_epochs = 5;      // not worth an offer
   static constexpr double least_epochs = 5;    // a finish takes that many passes at least

@@ -32,16 +32,16 @@ class Finish {
   }
   double look_cost() const { return 5 * double(s_.state.a.size()); }
 
-  // Smooth losses: the price from this gap, where coordinate ascent, at so many operations an epoch, would take longer;
-  // 0 where it would not.
-  double price_where_ascent_crawls(double gap, double epoch) {
-    if (gap <= s_.o.tol || s_.epochs_left() < least_epochs || !newton_.prepare()) return 0;
-    const double price = std::min(newton_.price_from(gap), classes_.price()), digits = std::log(gap / s_.o.tol);
-    const auto pays = [&](double condition) {
-      return Switching::beats_epochs(price, condition, digits, epoch, s_.p.free_bias);
-    };
-    const double condition = Switching::known_condition(newton_.condition());
-    return pays(condition) && pays(std::min(condition, newton_.alike())) ? price : 0;
+  // Smooth losses: the price from this gap, and what it may be at most where coordinate ascent takes so many operations
+  // an epoch.
+  double price_from(double gap) {
+    if (gap <= s_.o.tol || s_.epochs_left() < least_epochs || !newton_.prepare()) return price::never;
+    return std::min(newton_.price_from(gap), classes_.price());
+  }
+  double worth(double gap, double epoch) {
+    if (alike_ < 0) alike_ = newton_.alike();
+    const double condition = std::min(Switching::known_condition(newton_.condition()), alike_);
+    return Switching::worth_of_epochs(condition, std::log(gap / s_.o.tol), epoch, s_.p.free_bias);
   }
 
   // Improves state.a and the certified weights from shared.w until tol, until the gap stops falling
@@ -70,6 +70,7 @@ class Finish {
     at_.visit(s);
     newton_.visit(s);
     classes_.visit(s);
+    s.items(alike_);
   }
 
  private:
@@ -128,6 +129,7 @@ class Finish {
   ClassPhase<Rows, L> classes_;
   PathPhase<Rows, L> path_;
   double spent_ = 0;
+  double alike_ = -1;  // how much rows are, once somebody has looked
 };
 
 }  // namespace pegasos
