@@ -9,6 +9,7 @@
 #include <limits>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
@@ -124,25 +125,38 @@ template <class T, class Column>
 
 }  // namespace detail
 
-// The mean squared norm of the rows.
+// The squared norm of a row, which must be finite.
 template <class Rows>
-double mean_norm2(const Rows& rows) {
-  double sum = 0;
-  for (int64_t i = 0; i < rows.size(); ++i) sum += rows[i].norm2() / double(rows.size());
-  return sum;
+double finite_norm2(const Rows& rows, int64_t i) {
+  const auto row = rows[i];
+  const double norm2 = row.norm2();
+  if (!(norm2 <= std::numeric_limits<double>::max()))
+    detail::complain_about_values(row.val, row.n, i, [&](int64_t j) { return row.column(j); });
+  return norm2;
 }
 
 // The largest squared norm of rows from..to - 1, for when the cheap bound is not enough.
 template <class Rows>
 double largest_norm2(const Rows& rows, int64_t from, int64_t to) {
   double largest = 0;
-  for (int64_t i = from; i < to; ++i) {
-    const auto row = rows[i];
-    const double norm2 = row.norm2();
-    if (!(norm2 <= std::numeric_limits<double>::max()))
-      detail::complain_about_values(row.val, row.n, i, [&](int64_t j) { return row.column(j); });
-    largest = std::max(largest, norm2);
-  }
+  for (int64_t i = from; i < to; ++i) largest = std::max(largest, finite_norm2(rows, i));
+  return largest;
+}
+
+// The mean and the largest squared norm of the listed rows, of all where none is. Rows of weight zero are not listed:
+// however long they are, they must not set the length of a step.
+template <class Rows>
+double mean_norm2(const Rows& rows, std::span<const uint32_t> listed) {
+  const int64_t m = listed.empty() ? rows.size() : int64_t(listed.size());
+  double sum = 0;
+  for (int64_t k = 0; k < m; ++k) sum += rows[listed.empty() ? k : int64_t(listed[size_t(k)])].norm2() / double(m);
+  return sum;
+}
+template <class Rows>
+double largest_norm2(const Rows& rows, std::span<const uint32_t> listed) {
+  if (listed.empty()) return largest_norm2(rows, 0, rows.size());
+  double largest = 0;
+  for (const uint32_t i : listed) largest = std::max(largest, finite_norm2(rows, i));
   return largest;
 }
 
