@@ -140,15 +140,18 @@ std::optional<Certificate> certify(const Problem<Rows>& p, const L& loss, std::s
   }
   if constexpr (Loss<L>)
     if (free->waits()) {
-      b = free->best(loss, team);
+      const auto best = free->best(loss, team, watch);
+      if (!best) return {};
+      b = *best;
       std::array<double, 1> sum{};
-      sum_over(Pass::over(p.rows.size(), 8), team, sum, [&](auto& mine, int64_t i, int64_t) {
+      const auto add = [&](auto& mine, int64_t i, int64_t) {
         const auto& [before, y, s] = free->kept()[size_t(i)];
         if (s == 0) return;
         const double score = before + b;
         mine[0] += s * loss.value(score, y);
         look(i, &score);
-      });
+      };
+      if (!sum_over(Pass::over(p.rows.size(), 8), team, watch, sum, add)) return {};
       losses += sum[0];
     }
   const double dual_square = half_square(u, 1 / (root * p.total)), objective = square + losses / p.total;
