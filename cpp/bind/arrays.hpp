@@ -6,6 +6,7 @@
 
 #include <any>
 #include <memory>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <tuple>
@@ -117,3 +118,12 @@ class PyRows {
   bool is_checked_ = false;
   std::any hold_;
 };
+
+// The rows of positive weight, empty for all. One that does not exist would be read past the end.
+inline std::span<const uint32_t> existing(const PyRows& rows, const std::optional<Vec<uint32_t>>& listed) {
+  if (!listed) return {};
+  for (const uint32_t i : span_of(*listed))
+    if (i >= rows.size()) throw std::invalid_argument("a listed row does not exist");
+  if (listed->size() == 0) throw std::invalid_argument("no rows");
+  return span_of(*listed);
+}

@@ -82,15 +82,22 @@ NB_MODULE(_core, m) {
       .def_prop_ro("strictly_increasing", [](const PyRows& r) { return r.checked().strictly_increasing; })
       .def_prop_ro("repeats", [](const PyRows& r) { return r.checked().repeats; })
       .def_prop_ro("norm2_bound", [](const PyRows& r) { return r.checked().norm2_bound; })
-      .def("mean_norm2",
-           [](const PyRows& r) {
-             nb::gil_scoped_release nogil;
-             return r.visit(0.0, [](const auto& v) { return pegasos::mean_norm2(v); });
-           })
-      .def("largest_norm2", [](const PyRows& r) {
-        WithoutGil nogil;
-        return r.visit(0.0, [](const auto& v) { return pegasos::largest_norm2(v, 0, v.size()); });
-      });
+      .def(
+          "mean_norm2",
+          [](const PyRows& r, std::optional<Vec<uint32_t>> listed) {
+            const auto some = existing(r, listed);
+            WithoutGil nogil;
+            return r.visit(0.0, [&](const auto& v) { return pegasos::mean_norm2(v, some); });
+          },
+          "listed"_a.noconvert() = nb::none())
+      .def(
+          "largest_norm2",
+          [](const PyRows& r, std::optional<Vec<uint32_t>> listed) {
+            const auto some = existing(r, listed);
+            WithoutGil nogil;
+            return r.visit(0.0, [&](const auto& v) { return pegasos::largest_norm2(v, some); });
+          },
+          "listed"_a.noconvert() = nb::none());
   m.def("encode", &encode, "items"_a.noconvert(), "threads"_a = 1);
   m.def("relabel", &relabel, "codes"_a.noconvert(), "number"_a.noconvert(), "threads"_a = 1);
   bind_io(m);

@@ -29,7 +29,7 @@ nb::dict numbers_of(const PartitionSums& sums) {
   found["balance"] = to_numpy(std::vector<double>(sums.balance), {ways, sums.balance.size() / ways});
   found["counts"] = to_numpy(std::vector<double>{sums.conjugates, sums.weight, sums.rows, sums.first_gap, sums.last_gap,
                                                  sums.visits, sums.epochs, sums.active, sums.nonzeros});
-  found["errors"] = to_numpy(std::vector<double>{r.errors, r.square, r.pull, r.mass, r.conjugates});
+  found["errors"] = to_numpy(std::vector<double>{r.errors, r.square, r.pull, r.mass, r.conjugates, r.unbalanced});
   found["largest"] = to_numpy(std::vector<double>{r.longest, r.largest, -r.lightest, sums.violation});
   return found;
 }
@@ -123,13 +123,13 @@ nb::dict partition_newton(const PyProblem& problem, Vec<double> w, Vec<double> b
 }
 
 // What rounding may do to the certificate of all partitions together, above and below.
-nb::tuple rounding_of_partitions(std::array<double, 5> errors, std::array<double, 3> largest, double rows,
+nb::tuple rounding_of_partitions(std::array<double, 6> errors, std::array<double, 3> largest, double rows,
                                  double weights, double total, double lam, double square, double dual_square,
                                  double losses, double b, bool bounded_slope, bool costly, bool free_bias, double width,
                                  double largest_cost) {
   RoundingSums sums;
   sums.errors = errors[0], sums.square = errors[1], sums.pull = errors[2], sums.mass = errors[3];
-  sums.conjugates = errors[4];
+  sums.conjugates = errors[4], sums.unbalanced = errors[5];
   sums.longest = largest[0], sums.largest = largest[1], sums.lightest = -largest[2];
   const Rounding found = rounding_of(sums, {.rows = rows,
                                             .weights = weights,

@@ -70,10 +70,8 @@ struct PyProblem {
     const auto m = size_t(rows.size());
     if ((codes ? codes->size() : numbers ? numbers->size() : m + 1) != m || (s && s->size() != m))
       throw std::invalid_argument("labels or weights do not fit the rows");
-    if (listed)
-      for (const uint32_t i : span_of(*listed))
-        if (i >= rows.size()) throw std::invalid_argument("a listed row does not exist");
-    if (m == 0 || (listed && listed->size() == 0)) throw std::invalid_argument("no rows");
+    existing(rows, listed);
+    if (m == 0) throw std::invalid_argument("no rows");
     if (classes < 0 || (classes > 0 && !codes)) throw std::invalid_argument("a joint loss needs classes and codes");
     if (costs && (costs->shape(0) != size_t(classes) || costs->shape(1) != size_t(classes)))
       throw std::invalid_argument("costs have a line and a column for each class of a joint loss");

@@ -153,3 +153,29 @@ TEST(the_best_bias_of_smooth_losses_has_no_slope) {
   const std::vector<Scored> nobody{{5, 1, 0}, {std::nan(""), -1, 1}};
   CHECK(best_bias(Log{}, nobody, -3) == -3);
 }
+
+// Of many rows every pass of the search takes long: it ends soon after somebody wants it to, whenever that is.
+TEST(a_wish_to_stop_is_heard_while_the_best_bias_is_found) {
+  const auto rows = drawn(Stream(3), 300'000, 1);
+  const auto check = [&](const auto& loss, int threads) {
+    Team team(threads);
+    const double wanted = best_bias(loss, rows, 0.5);
+    int64_t asked = 0, answers = std::numeric_limits<int64_t>::max();
+    const auto outside = [&] { return ++asked <= answers; };
+    const auto found = [&] {
+      Watch watch(0, std::numeric_limits<double>::infinity(), outside, 0);
+      asked = 0;
+      return best_bias(loss, rows, 0.5, team, watch);
+    };
+    const auto whole = found();
+    CHECK(whole.has_value() && std::abs(*whole - wanted) <= 1e-12 * std::abs(wanted));
+    CHECK(threads > 1 || asked > 10);  // of several threads the first asks, and waits for the others
+    for (const int64_t few : {int64_t{0}, int64_t{3}, int64_t{9}}) {
+      if (threads > 1 && few > 0) continue;
+      answers = few;
+      CHECK(!found().has_value());
+      CHECK(threads > 1 || asked == few + 1);
+    }
+  };
+  for (const int threads : {1, 3}) check(Hinge{}, threads), check(Log{}, threads), check(SquaredHinge{}, threads);
+}

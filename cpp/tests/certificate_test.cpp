@@ -162,6 +162,46 @@ TEST(biases_of_classes_are_those_of_w_and_their_dual_is_balanced) {
   }
 }
 
+// Nearly all of the weight is in one class, whose rows were answered with another: little is left after balancing, and
+// its rounding is that of what was there before.
+TEST(what_rounding_leaves_unbalanced_is_counted) {
+  constexpr int64_t m = 20, K = 3;
+  const std::vector<double> costs{0, 1, 1, 1, 0, 1, 1, 1, 0};
+  double worst = 0;
+  for (uint64_t turn = 0; turn < 400; ++turn) {
+    const Stream draws(turn);
+    std::vector<double> x(m), s(m), w(2 * K), a(m * K);
+    std::vector<int32_t> codes(m);
+    codes[m - 1] = 1, codes[m - 2] = 2;
+    for (size_t i = 0; i < m; ++i) x[i] = draws.uniform(3 * i), s[i] = 0.5 + draws.uniform(3 * i + 1);
+    s[m - 1] = std::pow(10, -12 * draws.uniform(1000)), s[m - 2] = s[m - 1] * draws.uniform(1001);
+    for (size_t i = 0; i < m; ++i) {
+      const double part = 0.9 * draws.uniform(3 * i + 2);
+      a[i * K + size_t(codes[i])] = part, a[i * K + (codes[i] == 2 ? 1 : 2)] = -part;
+    }
+    Problem<DenseRows<double>> p{{x.data(), m, 1, 0}, {{}, codes, 1}, 1e-6};
+    p.s = s, p.free_bias = true;
+    for (const double each : s) p.total += each;
+    const MulticlassHinge loss{K, costs};
+    const auto dual = [&](int64_t i, double* out) { std::copy_n(a.begin() + K * i, K, out); };
+    Team team(1);
+    Watch watch(0, forever, {});
+    const Certificate found = *certify(p, loss, std::span<const double>(w), dual, team, watch);
+    const auto balance = class_balance(p, loss, dual, team, watch);
+    long double left[K] = {}, off = 0;
+    for (int64_t i = 0; i < m; ++i) {
+      double block[K];
+      dual(i, block);
+      balance->balance(block, codes[size_t(i)]);
+      for (size_t c = 0; c < K; ++c) left[c] += static_cast<long double>(s[size_t(i)]) * block[c];
+    }
+    for (const long double each : left) off += std::abs(each);
+    const double R = *std::max_element(x.begin(), x.end()) * std::sqrt(2 * found.objective / p.lam);
+    worst = std::max(worst, double(off) / p.total * (K - 1) * (2 * R + 1) / found.rounding.below);
+  }
+  CHECK(worst > 0 && worst < 1);
+}
+
 TEST(the_zero_model_and_the_best_constant) {
   Three rows;
   Team team(1);

@@ -205,7 +205,8 @@ TEST(unsorted_and_repeated_indices_are_noticed) {
   CHECK(checked({0, 5, 7, 7}).repeats && checked({8, 8, 1, 0}).repeats);
 }
 
-// Rows whose columns are shuffled inside, in many parts and threads; one repeat in the last of them is found.
+// Rows whose columns are shuffled inside, in many parts and threads; one repeat in the last of them is found. A stamp
+// on each of the columns of hashed features would be 8 GB.
 TEST(a_repeat_is_found_among_shuffled_columns) {
   const int64_t m = 20000, n = 40, d = 500;
   std::vector<int32_t> idx(static_cast<size_t>(m * n));
@@ -215,16 +216,17 @@ TEST(a_repeat_is_found_among_shuffled_columns) {
     for (int64_t j = 0; j < n; ++j) idx[size_t(i * n + j)] = int32_t((i * 31 + j * 137) % d);
     ptr[size_t(i + 1)] = (i + 1) * n;
   }
-  for (const int threads : {1, 3, 8}) {
-    Team team(threads);
-    const CsrRows<float, int32_t> rows{x.data(), idx.data(), {nullptr, ptr.data()}, m, d, 0};
-    const Checked fine = validate(rows, m * n, team);
-    CHECK(!fine.strictly_increasing && !fine.repeats);
-    int32_t& last = idx.back();
-    const int32_t before = std::exchange(last, idx[idx.size() - 5]);
-    CHECK(validate(rows, m * n, team).repeats);
-    last = before;
-  }
+  for (const int64_t columns : {d, int64_t{INT32_MAX}})
+    for (const int threads : {1, 3, 8}) {
+      Team team(threads);
+      const CsrRows<float, int32_t> rows{x.data(), idx.data(), {nullptr, ptr.data()}, m, columns, 0};
+      const Checked fine = validate(rows, m * n, team);
+      CHECK(!fine.strictly_increasing && !fine.repeats);
+      int32_t& last = idx.back();
+      const int32_t before = std::exchange(last, idx[idx.size() - 5]);
+      CHECK(validate(rows, m * n, team).repeats);
+      last = before;
+    }
 }
 
 TEST(a_row_in_any_order_adds_to_the_lower_triangle) {

@@ -151,6 +151,25 @@ TEST(the_interior_path_leads_to_the_optimum_in_few_steps) {
   }
 }
 
+// The inner problem of a free bias adds its last b to every score.
+TEST(the_best_part_of_a_warm_start_knows_the_bias) {
+  const Data<> data(500, 4);
+  Team team(1);
+  for (const double b : {-3.0, 0.0, 0.6, 3.0}) {
+    auto p = data.on_dense(0.05);
+    p.offset = b;
+    std::vector<double> a(size_t(data.m));
+    for (int64_t i = 0; i < data.m; ++i)
+      if (p.y[i] > 0 || i % 3 == 0) a[size_t(i)] = p.y[i];
+    double square = 0, gain = 0;
+    for (const double x : sum_of(p, a)) square += x * x / (2 * p.lam * p.total * p.total);
+    for (int64_t i = 0; i < data.m; ++i) gain += a[size_t(i)] * (p.y[i] - b) / p.total;
+    const auto dual = [&](double part) { return part * gain - part * part * square; };
+    const double found = best_part(p, Hinge{}, a, square, team);
+    for (const double part : {1.0, 0.8, 0.6, 0.45, 0.3, 0.2, 0.1, 0.03}) CHECK(dual(found) >= dual(part) - 1e-12);
+  }
+}
+
 TEST(every_kind_of_rows_has_the_same_optimum) {
   const Data<double, int32_t> one(300, 6, 0.7);
   const Data<double, int64_t> two(300, 6, 0.7);

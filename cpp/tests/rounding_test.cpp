@@ -169,6 +169,14 @@ TEST(a_balance_that_is_off_costs_the_largest_bias) {
   CHECK(same(rounding_of(sums, c).below, off_by(2 * 1 + 4) * 4 / 2 * (R + 7)));
   c.rows = 5;
   CHECK(same(rounding_of(sums, c).below, off_by(2 * 5 + 4) * 4 / 2 * (R + 7)));
+  sums.unbalanced = 1;
+  CHECK(same(rounding_of(sums, c).below, off_by(2 * 5 + 4) * 4 / 2 * (R + 7)));
+  sums.unbalanced = 3;  // counts twice, and more than what is left of it
+  CHECK(same(rounding_of(sums, c).below, off_by(2 * 5 + 4) * 6 / 2 * (R + 7)));
+  RoundingSums more = sums;
+  more.add(sums);
+  CHECK(more.unbalanced == 6);
+  sums.unbalanced = 0;
   c.balance = 6, sums.mass = 0, c.width = 3, c.largest_cost = 11;
   CHECK(same(rounding_of(sums, c).below, 3 * 2 * (2 * R + 11)));
   c.costly = true;

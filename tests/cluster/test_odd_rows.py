@@ -6,6 +6,7 @@ import pytest
 from here_models import TABLE, UNEQUAL, HereClassifier, HereRegressor, chunked, data, labels
 
 from pegasos import PegasosClassifier, convert_data, open_data
+from pegasos.dask.parts import Part, facts_of
 
 QUICK = {"lam": 1e-2, "tol": 1e-2}
 LABELS = labels("table", "two")
@@ -95,3 +96,11 @@ def test_logarithms_of_chances_are_lazy_too():
     logs = model.predict_log_proba(X).compute(scheduler="synchronous")
     np.testing.assert_array_equal(logs, model.to_local().predict_log_proba(TABLE))
     assert not hasattr(HereClassifier(**QUICK).fit(X, y), "predict_log_proba")
+
+
+def test_rows_of_weight_zero_do_not_make_rows_long():
+    """Of the lengths follow the bias feature, and whether rows are too long for lam."""
+    X, s = np.array([[3.0, 4.0], [1e6, 0.0], [0.0, 1.0]]), np.array([1.0, 0.0, 2.0])
+    facts = facts_of(Part(0, X, np.array([0, 1, 1], np.int32), s), 2)
+    assert (facts.n_rows, facts.norm2, facts.largest_norm2) == (2, 26.0, 25.0)
+    assert facts_of(Part(0, X, np.array([0, 1, 1], np.int32), np.zeros(3)), 2).largest_norm2 == 0

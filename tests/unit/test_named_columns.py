@@ -89,3 +89,26 @@ def test_the_advice_about_dates_works() -> None:
     days = (dates - dates.min()) / np.timedelta64(1, "D")
     assert days.tolist() == list(range(20))
     assert PegasosClassifier().fit(FRAME.assign(age=days), Y).converged_
+
+
+class Blocks:
+    """Rows in blocks, which look at the model while it predicts, as another thread may."""
+
+    place, names = "blocks", ["height", "age"]
+
+    def __init__(self, X: Any, model: Any) -> None:
+        self.X, self.model, self.shape = X, model, X.shape
+        self.seen: list[list[str]] = []
+
+    def blocks(self, size: int = 5) -> Any:
+        for first in range(0, len(self.X), size):
+            self.seen.append(list(getattr(self.model, "feature_names_in_", ())))
+            yield slice(first, first + size), self.X[first : first + size]
+
+
+@pytest.mark.parametrize("kind", [PegasosClassifier, PegasosRegressor])
+def test_a_model_keeps_its_names_while_it_predicts(kind: Any) -> None:
+    model = kind(lam=0.1).fit(FRAME, Y)
+    rows = Blocks(X, model)
+    np.testing.assert_array_equal(model.predict(rows), model.predict(FRAME))
+    assert rows.seen == [["height", "age"]] * 4

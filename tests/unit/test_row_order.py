@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from helpers import run_python
 from problems import csr, make_problem
 
 from pegasos import SDCA, Auto, Pegasos, PegasosClassifier, PegasosRegressor
@@ -55,6 +56,29 @@ def test_rows_are_summed_in_a_copy_where_a_column_comes_twice(index: type) -> No
     assert rows.strictly_increasing
     assert not looks_at(rows, X)
     assert rows.largest_norm2() > 70**2 > expected
+
+
+HASHED = """
+import resource
+import numpy as np
+import scipy.sparse as sp
+from pegasos import KernelPegasosClassifier
+indices = np.array([1000, 7, 5, 2000, 8, 6, 11, 10, 9, 3, 2, 1])
+X = sp.csr_matrix((np.ones(12), indices, np.arange(0, 13, 3)), shape=(4, 2**31 - 1))
+model = KernelPegasosClassifier(kernel="linear", lam=0.1, n_jobs=2)
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+limit = 6 << 30
+resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+model.fit(X, [0, 1, 0, 1]).predict(X)
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+"""
+
+
+def test_columns_that_are_many_need_no_memory() -> None:
+    """Of 2^31 hashed features a mark on each would be 8 GB, for four rows."""
+    done = run_python("-c", HASHED)
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) < 100 << 10  # kilobytes: what a first fit loads, and no more
 
 
 SETTINGS: dict[str, dict[str, Any]] = {

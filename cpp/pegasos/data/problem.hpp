@@ -44,6 +44,8 @@ struct Problem {
   std::span<const double> offsets = {};   // of a joint loss: one a class; empty: none
 
   int64_t m() const { return listed.empty() ? rows.size() : int64_t(listed.size()); }
+  // The k-th row that exists, of m().
+  int64_t existing(int64_t k) const { return listed.empty() ? k : int64_t(listed[size_t(k)]); }
   double weight(int64_t i) const { return s.empty() ? 1.0 : s[size_t(i)]; }
   // Non-zeros of a row, on average, one at least.
   double row_length() const {

@@ -8,13 +8,14 @@
 #include <exception>
 #include <limits>
 #include <memory>
-#include <mutex>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "pegasos/data/repeats.hpp"
 #include "pegasos/data/rows.hpp"
 #include "pegasos/run/passes.hpp"
 
@@ -58,53 +59,6 @@ inline std::string at(int64_t row, int64_t column) {
   return "row " + std::to_string(row) + ", column " + std::to_string(column);
 }
 
-// Who has seen a column in this row. Rows need no order: a repeat is found by a stamp on each column, in as much time
-// as a product takes.
-class ColumnStamps {
- public:
-  explicit ColumnStamps(int64_t d) : stamps_(size_t(d)) {}
-
-  // The columns must be in range.
-  template <class I>
-  bool repeats(const I* idx, int64_t n) {
-    if (++row_ == 0) std::fill(stamps_.begin(), stamps_.end(), 0), row_ = 1;
-    bool found = false;
-    for (int64_t j = 0; j < n; ++j) {
-      uint32_t& stamp = stamps_[size_t(simd::bounded(std::make_unsigned_t<I>(idx[j]), int64_t(stamps_.size()) - 1))];
-      found |= stamp == row_;
-      stamp = row_;
-    }
-    return found;
-  }
-
- private:
-  std::vector<uint32_t> stamps_;
-  uint32_t row_ = 0;
-};
-
-// Stamps for whoever meets rows out of order: as many as there are threads that do, not one a part.
-class StampPool {
- public:
-  explicit StampPool(int64_t d) : d_(d) {}
-
-  std::unique_ptr<ColumnStamps> borrow() {
-    const std::lock_guard lock(mutex_);
-    if (free_.empty()) return std::make_unique<ColumnStamps>(d_);
-    auto found = std::move(free_.back());
-    free_.pop_back();
-    return found;
-  }
-  void give_back(std::unique_ptr<ColumnStamps> stamps) {
-    const std::lock_guard lock(mutex_);
-    if (stamps) free_.push_back(std::move(stamps));
-  }
-
- private:
-  int64_t d_;
-  std::mutex mutex_;
-  std::vector<std::unique_ptr<ColumnStamps>> free_;
-};
-
 // Called once something is known to be wrong in the row: finds the entry.
 template <class T, class Column>
 [[noreturn]] void complain_about_values(const T* val, int64_t n, int64_t row, Column column) {
@@ -124,25 +78,38 @@ template <class T, class Column>
 
 }  // namespace detail
 
-// The mean squared norm of the rows.
+// The squared norm of a row, which must be finite.
 template <class Rows>
-double mean_norm2(const Rows& rows) {
-  double sum = 0;
-  for (int64_t i = 0; i < rows.size(); ++i) sum += rows[i].norm2() / double(rows.size());
-  return sum;
+double finite_norm2(const Rows& rows, int64_t i) {
+  const auto row = rows[i];
+  const double norm2 = row.norm2();
+  if (!(norm2 <= std::numeric_limits<double>::max()))
+    detail::complain_about_values(row.val, row.n, i, [&](int64_t j) { return row.column(j); });
+  return norm2;
 }
 
 // The largest squared norm of rows from..to - 1, for when the cheap bound is not enough.
 template <class Rows>
 double largest_norm2(const Rows& rows, int64_t from, int64_t to) {
   double largest = 0;
-  for (int64_t i = from; i < to; ++i) {
-    const auto row = rows[i];
-    const double norm2 = row.norm2();
-    if (!(norm2 <= std::numeric_limits<double>::max()))
-      detail::complain_about_values(row.val, row.n, i, [&](int64_t j) { return row.column(j); });
-    largest = std::max(largest, norm2);
-  }
+  for (int64_t i = from; i < to; ++i) largest = std::max(largest, finite_norm2(rows, i));
+  return largest;
+}
+
+// The mean and the largest squared norm of the listed rows, of all where none is. Rows of weight zero are not listed:
+// however long they are, they must not set the length of a step.
+template <class Rows>
+double mean_norm2(const Rows& rows, std::span<const uint32_t> listed) {
+  const int64_t m = listed.empty() ? rows.size() : int64_t(listed.size());
+  double sum = 0;
+  for (int64_t k = 0; k < m; ++k) sum += rows[listed.empty() ? k : int64_t(listed[size_t(k)])].norm2() / double(m);
+  return sum;
+}
+template <class Rows>
+double largest_norm2(const Rows& rows, std::span<const uint32_t> listed) {
+  if (listed.empty()) return largest_norm2(rows, 0, rows.size());
+  double largest = 0;
+  for (const uint32_t i : listed) largest = std::max(largest, finite_norm2(rows, i));
   return largest;
 }
 
@@ -183,6 +150,7 @@ template <class T, class I>
 Checked check_rows(const CsrRows<T, I>& rows, int64_t first, int64_t last, detail::StampPool& pool) {
   Checked checked;
   std::unique_ptr<detail::ColumnStamps> stamps;
+  std::vector<I> room;
   // Pieces small enough to stay in the first-level cache between the two looks at them.
   constexpr int64_t piece = 4096;
   for (int64_t from = first; from < last;) {
@@ -207,8 +175,11 @@ Checked check_rows(const CsrRows<T, I>& rows, int64_t first, int64_t last, detai
       if (facts.descents != 0) {
         checked.strictly_increasing = false;
         if (!stamps) stamps = pool.borrow();
-        for (int64_t i = from; i < to && !checked.repeats; ++i)
-          checked.repeats = stamps->repeats(rows.indices + rows.indptr[i], rows.indptr[i + 1] - rows.indptr[i]);
+        for (int64_t i = from; i < to && !checked.repeats; ++i) {
+          const I* const idx = rows.indices + rows.indptr[i];
+          const int64_t n = rows.indptr[i + 1] - rows.indptr[i];
+          checked.repeats = stamps ? stamps->repeats(idx, n) : detail::repeats_when_sorted(idx, n, room);
+        }
       }
     }
     from = to;
@@ -235,9 +206,8 @@ void check_drawn(const CsrRows<T, I>& rows, int64_t i) {
   for (int64_t j = 0; (facts.lowest < 0 || facts.highest >= rows.d) && j < row.n; ++j)
     if (row.idx[j] < 0 || row.idx[j] >= rows.d) detail::complain_about_index(row.idx[j], i, rows.d);
   if (facts.descents != 0) {
-    std::vector<I> sorted(row.idx, row.idx + row.n);
-    std::sort(sorted.begin(), sorted.end());
-    if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end())
+    std::vector<I> room;
+    if (detail::repeats_when_sorted(row.idx, row.n, room))
       throw BadData("row " + std::to_string(i) +
                     " has a column twice. Call X.sum_duplicates() first, or leave certify=True.");
   }
@@ -250,7 +220,7 @@ Checked check_all_rows(const Rows& rows, Team& team) {
   // A number is only looked at: four in the time of a multiplication.
   const Pass pass =
       Pass::over(rows.size(), double(rows.nonzeros()) / (4.0 * double(std::max<int64_t>(1, rows.size()))));
-  detail::StampPool stamps(rows.d);
+  detail::StampPool stamps(rows.d, rows.nonzeros());
   if (pass.parts == 1) return check_rows(rows, 0, rows.size(), stamps);
   std::vector<Checked> parts(static_cast<size_t>(pass.parts));
   std::vector<std::exception_ptr> errors(parts.size());

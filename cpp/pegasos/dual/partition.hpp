@@ -97,13 +97,12 @@ class Partition {
         sums.losses[k] += s * loss_.value(dual.data(), y);
       }
       block_copy(loss_, a.data() + i * width_, dual.data());
+      if (classes) sums.rounding.unbalanced += s * size_of(loss_, dual.data());
       balance(classes, dual.data(), y);
       const double conjugate = loss_.conjugate(dual.data(), y), norm = std::sqrt(row.norm2());
       sums.conjugates += s * conjugate;
-      double size = 0;
-      for (int64_t c = 0; c < width_; ++c) size += std::abs(dual[c]);
-      sums.rounding.row(s, double(row.size() + 8) * rounding_unit * norm * length, norm, size, conjugate,
-                        label_size<L>(y));
+      sums.rounding.row(s, double(row.size() + 8) * rounding_unit * norm * length, norm, size_of(loss_, dual.data()),
+                        conjugate, label_size<L>(y));
       sums.weight += s, sums.rows += 1;
       bool moves = false;
       for (int64_t c = 0; c < width_; ++c) moves |= (dual[c] *= s) != 0;

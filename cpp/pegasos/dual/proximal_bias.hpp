@@ -32,9 +32,9 @@ Problem<Rows> inner_problem(const Problem<Rows>& p, const L& loss, Team& team) {
   Problem<Rows> inner = p;
   if (!p.free_bias) return inner;
   constexpr double part = 0.1;  // of what a step could take b: the penalty is then hardly felt
-  const int64_t step = std::max<int64_t>(1, p.rows.size() / 1000);
+  const int64_t step = std::max<int64_t>(1, p.m() / 1000);
   double sum = 0, count = 0;
-  for (int64_t i = 0; i < p.rows.size(); i += step) sum += p.rows[i].norm2(), ++count;
+  for (int64_t k = 0; k < p.m(); k += step) sum += p.rows[p.existing(k)].norm2(), ++count;
   inner.free_bias = false;
   inner.rows.bias = std::sqrt(std::max(sum / count, p.lam * reach_of_bias(p, loss, team) / part));
   return inner;

@@ -8,8 +8,7 @@
 //
 // Shrinking: a row at a bound whose margin exceeds the last epoch's largest violation sits out until the proof.
 //
-// Sampling::iid draws every row on its own, as the paper has its stochastic DCA: some rows of an epoch come twice, some
-// not at all, and there is one replica.
+// Sampling::iid draws every row on its own, as the paper's stochastic DCA does: there is one replica then.
 //
 // Replicas: copies of u take a chunk of rows each, then their changes are added up (dual/replicas.hpp). Along the joint
 // change D is at least a parabola; where its top lies well before the full change, the change is cut there. So no merge
@@ -238,6 +237,7 @@ class DualAscent {
         tally.ascent += s * ascent_of(old, now.data(), score.data(), y, curvature);
         for (int64_t c = 0; c < loss_.width(); ++c) {
           if (changes) changes->push_back({size_t(old - a_.data() + c), old[c]});
+          tally.ascent -= s * offset_of<L>(p_, c) * (now[c] - old[c]);
           score[c] = s * (now[c] - old[c]);
           old[c] = now[c];
         }

@@ -12,7 +12,7 @@ struct Tally {
   double violation = 0;  // the largest
   double squares = 0;    // sum of their squares
   double weight = 0;     // sum_i s_i
-  double ascent = 0;     // sum_i s_i (conjugate before - after)
+  double ascent = 0;     // sum_i s_i (conjugate before - after, less what is added to the scores times the change of a)
   int64_t rows = 0, nonzeros = 0;
 
   void add(const Tally& other) {

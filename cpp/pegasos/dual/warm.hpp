@@ -40,7 +40,7 @@ void make_feasible(const Problem<Rows>& p, const L& loss, std::span<double> a, T
 }
 
 // The part of a, one of a few, with the largest dual objective; penalty: lam/2 ||w(a)||^2. Any part of a feasible a is
-// feasible: zero is, and the domains are convex.
+// feasible: zero is, and the domains are convex. What is added to every score, the last b of a free bias, counts.
 template <class Rows, class L>
 double best_part(const Problem<Rows>& p, const L& loss, std::span<const double> a, double penalty, Team& team) {
   constexpr std::array parts{1.0, 0.8, 0.6, 0.45, 0.3, 0.2, 0.1, 0.03};
@@ -53,8 +53,12 @@ double best_part(const Problem<Rows>& p, const L& loss, std::span<const double> 
     if (p.weight(i) == 0) return;
     double* const scaled = room.of(which);
     for (size_t k = 0; k < parts.size(); ++k) {
-      for (size_t c = 0; c < width; ++c) scaled[c] = parts[k] * a[size_t(i) * width + c];
-      mine[k] += p.weight(i) * blocks.conjugate(scaled, label<L>(p, i));
+      double added = 0;
+      for (size_t c = 0; c < width; ++c) {
+        scaled[c] = parts[k] * a[size_t(i) * width + c];
+        added += scaled[c] * offset_of<L>(p, int64_t(c));
+      }
+      mine[k] += p.weight(i) * (blocks.conjugate(scaled, label<L>(p, i)) + added);
     }
   });
   size_t best = 0;

@@ -11,6 +11,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -91,10 +92,12 @@ using KinksOfParts = std::vector<std::vector<Kink>>;
 
 // All kinks of all parts; of many only those near the one that weighted_median looks for. Sixty-four places, drawn from
 // the kinks, cut the line into pieces, whose jumps are added up by the whole team; the kinks of the piece where they
-// reach `need` stay, and what is left and right of it becomes one kink each, at the nearest place there.
-inline std::vector<Kink> nearest_kinks(KinksOfParts parts, double need, Team& team) {
+// reach `need` stay, and what is left and right of it becomes one kink each, at the nearest place there. Nothing when
+// interrupted, which is asked about after every part.
+inline std::optional<std::vector<Kink>> nearest_kinks(KinksOfParts parts, double need, Team& team, Watch& watch) {
   if (parts.size() == 1) return std::move(parts[0]);
   constexpr size_t cuts = 64;
+  constexpr int64_t looks = 8;  // at places, to find the piece of a kink
   std::vector<double> at;
   for (size_t part = 0, per = (cuts + parts.size() - 1) / parts.size(); part < parts.size(); ++part)
     for (size_t k = 0; k < per && !parts[part].empty(); ++k) at.push_back(parts[part][k * parts[part].size() / per].at);
@@ -103,17 +106,21 @@ inline std::vector<Kink> nearest_kinks(KinksOfParts parts, double need, Team& te
   const auto piece = [&](const Kink& k) { return size_t(std::lower_bound(at.begin(), at.end(), k.at) - at.begin()); };
   const size_t pieces = at.size() + 1;
   PartVectors jumps(int64_t(parts.size()), pieces);
-  team.each(int64_t(parts.size()), [&](int64_t part) {
+  const Pass pass{int64_t(parts.size()), int64_t(parts.size()), 1};
+  const auto add_up = [&](int64_t part) {
     jumps.clear(part);
     for (const Kink& k : parts[size_t(part)]) jumps.of(part)[piece(k)] += k.jump;
-  });
+    return looks * int64_t(parts[size_t(part)].size());
+  };
+  if (!over_each(pass, team, watch, add_up)) return {};
   const std::span<const double> sums = jumps.total(team);
   size_t here = 0;
   for (double before = 0; here + 1 < pieces && before + sums[here] < need; ++here) before += sums[here];
   constexpr double infinity = std::numeric_limits<double>::infinity();
   std::vector<Kink> left(parts.size(), {-infinity, 0}), right(parts.size(), {infinity, 0});
-  team.each(int64_t(parts.size()), [&](int64_t part) {
+  const auto keep = [&](int64_t part) {
     auto& mine = parts[size_t(part)];
+    const int64_t work = looks * int64_t(mine.size());
     double low = -infinity, high = infinity;
     std::erase_if(mine, [&](const Kink& k) {
       const size_t where = piece(k);
@@ -122,7 +129,9 @@ inline std::vector<Kink> nearest_kinks(KinksOfParts parts, double need, Team& te
       return where != here;
     });
     left[size_t(part)].at = low, right[size_t(part)].at = high;
-  });
+    return work;
+  };
+  if (!over_each(pass, team, watch, keep)) return {};
   std::vector<Kink> near;
   for (const auto& mine : parts) near.insert(near.end(), mine.begin(), mine.end());
   const auto by_place = [](const Kink& a, const Kink& b) { return a.at < b.at; };
@@ -166,56 +175,83 @@ double rising_zero(double start, const F& f) {
   return x + (other - x) / 2;
 }
 
+// Nothing far beyond the scores can be the best b of a smooth loss, and from there the search would not find back in
+// its digits. low > high where no score is a number.
+struct Ends {
+  double low = std::numeric_limits<double>::infinity(), high = -std::numeric_limits<double>::infinity();
+};
+inline std::optional<Ends> ends_of(std::span<const Scored> rows, const Pass& pass, Team& team, Watch& watch) {
+  struct alignas(64) Part : Ends {};
+  std::vector<Part> parts(static_cast<size_t>(pass.parts));
+  const auto look = [&](int64_t part, int64_t from, int64_t to) {
+    Ends mine = parts[size_t(part)];
+    for (const auto& [score, y, s] : rows.subspan(size_t(from), size_t(to - from))) {
+      if (s == 0 || !std::isfinite(score)) continue;
+      mine.low = std::min(mine.low, -std::abs(y) - score), mine.high = std::max(mine.high, std::abs(y) - score);
+    }
+    parts[size_t(part)] = {mine};
+    return to - from;
+  };
+  if (!over_parts(pass, team, watch, StartAtOnce{}, look)) return {};
+  Ends all;
+  for (const Ends& part : parts) all.low = std::min(all.low, part.low), all.high = std::max(all.high, part.high);
+  return all;
+}
+
 }  // namespace detail
 
-// guess: where to look first, for smooth losses. looks: for tests, how many kinks were looked at.
+// guess: where to look first, for smooth losses. looks: for tests, how many kinks were looked at. Nothing when
+// interrupted: of many rows every one of these passes takes long.
 template <class L>
-double best_bias(const L& loss, std::span<const Scored> rows, double guess, Team& team, int64_t* looks = nullptr) {
+std::optional<double> best_bias(const L& loss, std::span<const Scored> rows, double guess, Team& team, Watch& watch,
+                                int64_t* looks = nullptr) {
+  const Pass pass = Pass::over(int64_t(rows.size()), 8);
   if constexpr (PiecewiseLinear<L>) {
-    const Pass pass = Pass::over(int64_t(rows.size()), 8);
     detail::KinksOfParts found(static_cast<size_t>(pass.parts));
     for (auto& mine : found) mine.reserve(size_t(2 * (pass.n / pass.parts + 1)));  // threads must not run out of memory
-    std::array<double, 1> need_of{};
-    sum_over(pass, team, need_of, [&](auto& mine, int64_t i, int64_t part) {
+    std::array<double, 1> need{};
+    const auto collect = [&](auto& mine, int64_t i, int64_t part) {
       const auto& [score, y, s] = rows[size_t(i)];
       // A row of weight zero is none: it must not even cut a flat piece short. A score that is not a number has no
       // place among the others, and a search for it would not end.
       if (s == 0 || std::isnan(score)) return;
       mine[0] -= s * loss.slope_at_minus_infinity(y);
       loss.kinks(score, y, [&, s = s](double at) { found[size_t(part)].push_back({at, s}); });
-    });
-    const double need = need_of[0];
+    };
+    if (!sum_over(pass, team, watch, need, collect)) return {};
     int64_t count = 0;
     if (found.size() > 1)
       for (const auto& mine : found) count += 2 * int64_t(mine.size());  // to find the piece, and to keep it
-    std::vector<Kink> kinks = detail::nearest_kinks(std::move(found), need, team);
-    const double b = kinks.empty() ? guess : detail::weighted_median(kinks, need, count);
+    std::optional<std::vector<Kink>> kinks = detail::nearest_kinks(std::move(found), need[0], team, watch);
+    if (!kinks) return {};
+    const double b = kinks->empty() ? guess : detail::weighted_median(*kinks, need[0], count);
     if (looks) *looks += count;
     return b;
   } else {
-    // Nothing far beyond the scores can be the answer, and from there the search would not find back in its digits.
-    double low = std::numeric_limits<double>::infinity(), high = -low;
-    for (const auto& [score, y, s] : rows) {
-      if (s == 0 || !std::isfinite(score)) continue;
-      low = std::min(low, -std::abs(y) - score), high = std::max(high, std::abs(y) - score);
-    }
-    if (!(low <= high)) return guess;
-    return detail::rising_zero(std::isfinite(guess) ? std::clamp(guess, low, high) : low, [&](double b) {
+    const std::optional<detail::Ends> ends = detail::ends_of(rows, pass, team, watch);
+    if (!ends) return {};
+    if (!(ends->low <= ends->high)) return guess;
+    bool go_on = true;
+    const auto slope_at = [&](double b) {
       std::array<double, 1> slope{};
-      sum_over(Pass::over(int64_t(rows.size()), 8), team, slope, [&](auto& mine, int64_t i, int64_t) {
-        const auto& [score, y, s] = rows[size_t(i)];
-        mine[0] += s * loss.slope(score + b, y);
-      });
-      return slope[0];
-    });
+      go_on = go_on && sum_over(pass, team, watch, slope, [&](auto& mine, int64_t i, int64_t) {
+                const auto& [score, y, s] = rows[size_t(i)];
+                mine[0] += s * loss.slope(score + b, y);
+              });
+      return go_on ? slope[0] : 0;  // a zero ends the search
+    };
+    const double start = std::isfinite(guess) ? std::clamp(guess, ends->low, ends->high) : ends->low;
+    const double b = detail::rising_zero(start, slope_at);
+    return go_on ? std::optional(b) : std::nullopt;
   }
 }
 
-// By one thread.
+// By one thread, to the end.
 template <class L>
 double best_bias(const L& loss, std::span<const Scored> rows, double guess, int64_t* looks = nullptr) {
   Team alone(1);
-  return best_bias(loss, rows, guess, alone, looks);
+  Watch endless(0, std::numeric_limits<double>::infinity(), {});
+  return *best_bias(loss, rows, guess, alone, endless, looks);
 }
 
 // The mean loss of the best constant score.

@@ -44,6 +44,14 @@ double label_size(auto y) {
   return is_joint<L> ? 0 : std::abs(double(y));
 }
 
+// |a| of a row.
+template <class Blocks>
+double size_of(const Blocks& blocks, const double* a) {
+  double size = 0;
+  for (int64_t c = 0; c < blocks.width(); ++c) size += std::abs(a[c]);
+  return size;
+}
+
 template <class L>
 double largest_cost(const L& loss) {
   if constexpr (requires { loss.costs; })
@@ -102,6 +110,7 @@ std::optional<Certificate> certify(const Problem<Rows>& p, const L& loss, std::s
     double* const a = part.a.data();
     block_dot(blocks, row, w.data(), part.score.data());
     dual(i, a);
+    if (is_joint<L> && p.free_bias) part.rounding.unbalanced += s * size_of(blocks, a);
     free->balance(a, y);
     for (size_t c = 0; c < free->added().size(); ++c) part.score[int64_t(c)] += free->added()[c];
     if (free->waits()) {
@@ -112,10 +121,8 @@ std::optional<Certificate> certify(const Problem<Rows>& p, const L& loss, std::s
     }
     const double conjugate = blocks.conjugate(a, y);
     part.conjugates += s * conjugate;
-    double size = 0;
-    for (int64_t c = 0; c < blocks.width(); ++c) size += std::abs(a[c]);
     const double norm = std::sqrt(row.norm2());
-    part.rounding.row(s, double(row.size() + 4) * rounding_unit * norm * length, norm, size, conjugate,
+    part.rounding.row(s, double(row.size() + 4) * rounding_unit * norm * length, norm, size_of(blocks, a), conjugate,
                       label_size<L>(y));
     bool moves = false;
     for (int64_t c = 0; c < blocks.width(); ++c) moves |= (a[c] *= s) != 0;
@@ -133,15 +140,18 @@ std::optional<Certificate> certify(const Problem<Rows>& p, const L& loss, std::s
   }
   if constexpr (Loss<L>)
     if (free->waits()) {
-      b = free->best(loss, team);
+      const auto best = free->best(loss, team, watch);
+      if (!best) return {};
+      b = *best;
       std::array<double, 1> sum{};
-      sum_over(Pass::over(p.rows.size(), 8), team, sum, [&](auto& mine, int64_t i, int64_t) {
+      const auto add = [&](auto& mine, int64_t i, int64_t) {
         const auto& [before, y, s] = free->kept()[size_t(i)];
         if (s == 0) return;
         const double score = before + b;
         mine[0] += s * loss.value(score, y);
         look(i, &score);
-      });
+      };
+      if (!sum_over(Pass::over(p.rows.size(), 8), team, watch, sum, add)) return {};
       losses += sum[0];
     }
   const double dual_square = half_square(u, 1 / (root * p.total)), objective = square + losses / p.total;

@@ -39,7 +39,7 @@ class FreeBias {
     if constexpr (is_joint<L>) {
       if (!(found.classes_ = class_balance(p, loss, dual, team, watch))) return {};
     } else {
-      found.weigh(p, dual, team);
+      if (!found.weigh(p, dual, team, watch)) return {};
       found.scored_.resize(size_t(p.rows.size()));
     }
     return found;
@@ -67,30 +67,32 @@ class FreeBias {
   bool waits() const { return !scored_.empty(); }
   void keep(int64_t i, double score, double y, double s) { scored_[size_t(i)] = {score, y, s}; }
 
-  // Of all rows, those of weight zero included; and the best b for them.
+  // Of all rows, those of weight zero included; and the best b for them, nothing when interrupted.
   std::span<const Scored> kept() const { return scored_; }
-  double best(const L& loss, Team& team) const
+  std::optional<double> best(const L& loss, Team& team, Watch& watch) const
     requires(!is_joint<L>)
   {
-    return best_bias(loss, scored_, given_.back(), team);
+    return best_bias(loss, scored_, given_.back(), team, watch);
   }
 
  private:
   template <class Rows, class Dual>
-  void weigh(const Problem<Rows>& p, const Dual& dual, Team& team) {
+  bool weigh(const Problem<Rows>& p, const Dual& dual, Team& team, Watch& watch) {
     std::array<double, 2> sides{};
-    sum_over(Pass::over(p.rows.size(), 4), team, sides, [&](auto& sums, int64_t i, int64_t) {
+    const auto add = [&](auto& sums, int64_t i, int64_t) {
       if (p.weight(i) == 0) return;
       double a = 0;
       dual(i, &a);
       const double part = p.weight(i) * a;
       sums[part > 0 ? 0 : 1] += std::abs(part);
-    });
+    };
+    if (!sum_over(Pass::over(p.rows.size(), 4), team, watch, sides, add)) return false;
     const auto [plus, minus] = sides;
     if (plus > minus)
       plus_ = minus / plus;
     else if (minus > 0)
       minus_ = plus / minus;
+    return true;
   }
 
   std::span<const double> given_;  // the b of w

@@ -84,9 +84,13 @@ std::optional<Certificate> certify_precisely(const Problem<Rows>& p, const L& lo
   double b = 0;
   if constexpr (Loss<L>)
     if (free->waits()) {
-      b = free->best(loss, team);
-      for (const auto& [value, y, s] : free->kept())
+      const auto best = free->best(loss, team, watch);
+      if (!best) return {};
+      b = *best;
+      for (const auto& [value, y, s] : free->kept()) {
         if (s != 0) losses = losses + twofold::product(s, loss.value(value + b, y));
+        if (!watch.go_on(twofold_work)) return {};
+      }
     }
   Twofold square, dual_square;
   for (const double x : penalised(p, w, K)) square = square + twofold::product(x, x);

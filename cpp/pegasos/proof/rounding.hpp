@@ -20,6 +20,9 @@
 //   - logarithms: a side, or a class, of which the rows weigh s is answered with weight s in all. Of the total S, it is
 //     answered by at most K S exp(-t) where t is by how much its bias is behind. So t adds log(2 K S / s), in which the
 //     lightest row stands for s.
+//   r is what the sums that balance a are off by: (2 m + 4) unit sum_i s_i |a_i|. With one score the larger side is
+//   scaled down, and a is what is left. Of several it is what was there before, which may be much larger where one
+//   class is nearly all of the weight; twice that, since what a class hands over another receives.
 #pragma once
 
 #include <algorithm>
@@ -39,6 +42,7 @@ inline constexpr double rounding_unit = 0x1p-53;
 struct RoundingSums {
   double errors = 0, square = 0;    // of the errors of residuals, without b, and of their squares
   double pull = 0, mass = 0;        // of |a_i| ||x_i||, and |a_i|
+  double unbalanced = 0;            // of |a_i|, several numbers a row, before a free bias had them balanced; else 0
   double conjugates = 0;            // of |loss*(a_i)| + |a_i y_i|
   double longest = 0, largest = 0;  // ||x_i||, |y_i|
   double lightest = std::numeric_limits<double>::infinity();  // s_i
@@ -57,7 +61,7 @@ struct RoundingSums {
 
   void add(const RoundingSums& other) {
     errors += other.errors, square += other.square, pull += other.pull, mass += other.mass;
-    conjugates += other.conjugates;
+    unbalanced += other.unbalanced, conjugates += other.conjugates;
     longest = std::max(longest, other.longest), largest = std::max(largest, other.largest);
     lightest = std::min(lightest, other.lightest);
   }
@@ -93,7 +97,8 @@ inline Rounding rounding_of(const RoundingSums& sums, const Certified& c) {
     const double R = sums.longest * std::sqrt(2 * (c.square + loss)) / root;
     const double odds = c.costly ? std::log(2 * c.width) + std::log(c.total) - std::log(sums.lightest) : 0;
     const double most = c.width > 1 ? (c.width - 1) * (2 * R + c.largest_cost + odds) : R + sums.largest + odds;
-    below += (std::abs(c.balance) + of(2 * c.rows + 4) * sums.mass) / c.total * most;
+    const double mass = std::max(sums.mass, 2 * sums.unbalanced);
+    below += (std::abs(c.balance) + of(2 * c.rows + 4) * mass) / c.total * most;
   }
   return {above, below};
 }

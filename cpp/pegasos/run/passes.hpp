@@ -115,6 +115,25 @@ void sum_over(const Pass& pass, Team& team, std::array<double, n>& total, const 
     for (size_t k = 0; k < n; ++k) total[k] += part.sums[k];
 }
 
+// The same for a pass that may take long; false when interrupted, and the total is of no use then.
+template <size_t n, class Add>
+bool sum_over(const Pass& pass, Team& team, Watch& watch, std::array<double, n>& total, const Add& add) {
+  struct alignas(64) Part {
+    std::array<double, n> sums{};
+  };
+  std::vector<Part> parts(static_cast<size_t>(pass.parts));
+  const auto some = [&](int64_t part, int64_t from, int64_t to) {
+    std::array<double, n> mine = parts[size_t(part)].sums;  // in registers
+    for (int64_t j = from; j < to; ++j) add(mine, j, part);
+    parts[size_t(part)].sums = mine;
+    return int64_t(double(to - from) * pass.each);
+  };
+  if (!over_parts(pass, team, watch, StartAtOnce{}, some)) return false;
+  for (const Part& part : parts)
+    for (size_t k = 0; k < n; ++k) total[k] += part.sums[k];
+  return true;
+}
+
 // Calls start(part) for every part, and visit(part, i, row) for every row that exists. width: how often a visit uses
 // each number of a row.
 template <class Rows, class Start, class Visit>

@@ -26,6 +26,7 @@ class Snapshot {
   }
   template <class T>
   void numbers(std::span<T> each) {
+    static_assert(std::is_trivially_copyable_v<T>);
     uint64_t n = each.size();
     item(n);
     if (n != each.size()) fail();
@@ -33,6 +34,7 @@ class Snapshot {
   }
   template <class T>
   void numbers(std::vector<T>& each) {
+    static_assert(std::is_trivially_copyable_v<T>);
     uint64_t n = each.size();
     item(n);
     if (reads_ && n > (given_.size() - place_) / sizeof(T)) fail();

@@ -73,7 +73,7 @@ class Facts:
     weight: float  # sum_i s_i
     lightest: float
     heaviest: float
-    norm2: float  # sum_i s_i ||x_i||^2
+    norm2: float  # sum of ||x_i||^2 over the rows that weigh something
     largest_norm2: float
     nonzeros: int
     masses: Floats  # of each class: sum_i s_i
@@ -195,7 +195,8 @@ def numbered(part: Part) -> Part:
 def facts_of(part: Part, n_classes: int) -> Facts:
     """n_classes: 0 for a regression."""
     s = np.ones(part.n_rows) if part.s is None else part.s
-    here = s[s > 0]
+    listed = np.flatnonzero(s > 0).astype(np.uint32)
+    here = s[listed]
     masses = np.bincount(part.y, weights=s, minlength=n_classes).astype(np.float64) if n_classes else np.empty(0)
     numbers = np.asarray(part.y[s > 0], dtype=np.float64) if not n_classes else np.zeros(len(here))
     with named(part.number):
@@ -206,8 +207,8 @@ def facts_of(part: Part, n_classes: int) -> Facts:
             weight=float(here.sum()),
             lightest=float(here.min(initial=np.inf)),
             heaviest=float(here.max(initial=0.0)),
-            norm2=float(part.native().mean_norm2()) * len(here) if len(here) else 0.0,
-            largest_norm2=float(part.native().largest_norm2()) if len(here) else 0.0,
+            norm2=float(part.native().mean_norm2(listed)) * len(here) if len(here) else 0.0,
+            largest_norm2=float(part.native().largest_norm2(listed)) if len(here) else 0.0,
             nonzeros=int(part.X.nnz if hasattr(part.X, "nnz") else part.X.size),
             masses=masses,
             low=float(numbers.min(initial=np.inf)),

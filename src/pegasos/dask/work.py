@@ -215,7 +215,7 @@ def _nothing(order: Orders, statement: Statement) -> Message:
         along=np.zeros(5),
         balance=np.zeros((5, wide)),
         counts=np.zeros(9),
-        errors=np.zeros(5),
+        errors=np.zeros(6),
         largest=np.array([0.0, 0.0, -np.inf, 0.0]),
         u=np.zeros(statement.n_weights),
         change=np.zeros(statement.n_weights),

@@ -129,14 +129,16 @@ class KernelModel(KernelScores):
             dtype = np.float32
         matrix = KernelMatrix(kernel, X, dtype, float(self.cache_mb), thread_count(self.n_jobs))
         matrix.sound = sound
-        with np.errstate(over="ignore"):
-            if not np.isfinite(np.max(matrix.diagonal) * problem.largest_share**2 / problem.lam):
-                raise ValueError(
-                    f"the largest kernel value of a row with itself, {np.max(matrix.diagonal):.3g}, divided by lam = "
-                    f"{problem.lam:g} is not finite. Scale the features down, e.g. with StandardScaler, or raise lam."
-                )
         fields = {name: getattr(problem, name) for name in Problem.__dataclass_fields__}
-        return KernelProblem(**fields, matrix=matrix, in_pairs=in_pairs)
+        stated = KernelProblem(**fields, matrix=matrix, in_pairs=in_pairs)
+        largest = stated.largest_norm2()
+        with np.errstate(over="ignore"):
+            if not np.isfinite(largest * problem.largest_share**2 / problem.lam):
+                raise ValueError(
+                    f"the largest kernel value of a row with itself, {largest:.3g}, divided by lam = {problem.lam:g} "
+                    "is not finite. Scale the features down, e.g. with StandardScaler, or raise lam."
+                )
+        return stated
 
     def _solve_jobs(self, jobs: list[Job], solver: Solver, run: Run, seed: int, report_of: ReportOf) -> list[Fit]:
         if isinstance(solver, PairSolver):  # small ones together

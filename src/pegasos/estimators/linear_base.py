@@ -116,15 +116,13 @@ class LinearModel(SparseWeights, Model):
 
     def _scores_of_source(self, X: Any) -> Floats:
         every: Floats | None = None
-        named = self.__dict__.pop("feature_names_in_", None)  # compared already; blocks have no names
-        try:
-            for some, block in X.blocks():
-                scores = self._scores(block)
-                every = np.empty((X.shape[0], scores.shape[1])) if every is None else every
-                every[some] = scores
-        finally:
-            if named is not None:
-                self.feature_names_in_ = named
+        # Names are compared already, and blocks have none. Other threads may look at the model meanwhile: it stays.
+        nameless = object.__new__(type(self))
+        nameless.__dict__ = {name: value for name, value in vars(self).items() if name != "feature_names_in_"}
+        for some, block in X.blocks():
+            scores = nameless._scores(block)
+            every = np.empty((X.shape[0], scores.shape[1])) if every is None else every
+            every[some] = scores
         return every if every is not None else np.empty((0, self._n_models()[0]))
 
     def _weights(self) -> Floats:

@@ -85,8 +85,8 @@ class KernelProblem(Problem):
         return self.lam * float(self.p @ np.abs(self.labels)) or 1.0
 
     def largest_norm2(self) -> float:
-        """The largest squared length of a row as the kernel has it, without the bias feature."""
-        return float(np.max(self.matrix.diagonal))
+        """The largest squared length of a row of positive weight as the kernel has it, without the bias feature."""
+        return float(np.max(self.matrix.diagonal[self.existing]))
 
     @property
     def is_piecewise_linear(self) -> bool:

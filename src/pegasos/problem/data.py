@@ -7,9 +7,11 @@ from typing import Any, Protocol
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from .. import _core
 from .rows import make_rows
+from .weights import Weights
 
 BLOCK = 8192  # rows
 
@@ -64,10 +66,16 @@ class InMemory:
             yield some, X
 
 
-def largest_norm2(data: Data) -> float:
-    """The largest squared length of a row."""
+def largest_norm2(data: Data, weights: Weights) -> float:
+    """The largest squared length of a row of positive weight: the others do not exist."""
     native = getattr(data, "native", None)
     if native is not None:
-        return float(native().largest_norm2())
-    each = (X.multiply(X) if sp.issparse(X) else np.square(np.asarray(X, dtype=np.float64)) for _, X in data.blocks())
-    return max(float(squares.sum(axis=1).max()) for squares in each)
+        return float(native().largest_norm2(weights.listed))
+    return max(_largest_of(X, None if weights.s is None else weights.s[some] > 0) for some, X in data.blocks())
+
+
+def _largest_of(X: Any, exists: NDArray[np.bool_] | None) -> float:
+    """Of one block."""
+    squares = X.multiply(X) if sp.issparse(X) else np.square(np.asarray(X, dtype=np.float64))
+    each = np.asarray(squares.sum(axis=1)).ravel()
+    return float(np.max(each if exists is None else each[exists], initial=0.0))

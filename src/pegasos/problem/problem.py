@@ -223,8 +223,8 @@ class Problem:
         return self.lam * penalised + self.combine((self.shares() * slopes.T).T)
 
     def largest_norm2(self) -> float:
-        """The largest squared length of a row, without the constant feature."""
-        return largest_norm2(self.data)
+        """The largest squared length of a row of positive weight, without the constant feature."""
+        return largest_norm2(self.data, self.weights)
 
     def naming_columns(self) -> AbstractContextManager[None]:
         """What is said about an entry of a row that is checked when it is drawn, is said with the column's name."""
@@ -266,7 +266,7 @@ class Problem:
             reach = np.float64(self.largest_share) ** 2 / self.lam
             if np.isfinite(self.rows.norm2_bound * reach):
                 return
-            largest = self.rows.largest_norm2()
+            largest = self.largest_norm2()
             if not np.isfinite(largest * reach):
                 raise ValueError(
                     f"the largest squared norm of a row, {largest:.3g}, divided by lam = {self.lam:g} overflows. "

@@ -70,7 +70,7 @@ def late_of(solver: Pegasos, problem: Problem, run: Run, start: Resume) -> float
     if start.steps:
         return float(start.left_by("pegasos").get("late", 0.0))
     averages = solver.output in ("average", "tail")
-    reach = problem.rows.mean_norm2() + float(problem.bias == "regularized" and not averages)
+    reach = problem.rows.mean_norm2(problem.weights.listed) + float(problem.bias == "regularized" and not averages)
     return float(min(round(reach / problem.lam), 2**53))
 
 
