@@ -80,9 +80,13 @@ class Cluster:
         self._futures.add(future)
         return future
 
-    def keep(self, value: Any, what: str) -> Future:
-        """A value as a task, which goes to the workers that ask for it, and survives all of them."""
-        return self.submit(value_as_is, value, what=what)
+    def keep(self, value: Any, what: str, beside: Future) -> Future:
+        """A value as a task, which goes to the workers that ask for it, and survives all of them.
+
+        beside: where Dask runs it. A task that needs nothing it gives to whoever is idle, such as a worker that has
+        just started, and everybody would wait until that one has imported what it takes to read the value.
+        """
+        return self.submit(value_as_is, value, beside, what=what)
 
     def computed(self, chunks: Sequence[Any]) -> list[Future]:
         """Chunks as futures; where there is none, None."""

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from dask.sizeof import sizeof
 from numpy.typing import NDArray
-from sklearn.utils import check_array
 
 from .. import _core
 from ..problem.data import is_source, own_labels
@@ -115,6 +115,10 @@ def names_of(X: Any) -> NDArray[Any] | None:
 def _rows(X: Any) -> Any:
     refuse_masked("X", X)
     refuse_dates(X)
+    if _is_ready(X):
+        return X
+    from sklearn.utils import check_array  # which a worker that has just started need not wait for
+
     try:
         return check_array(
             sound(X),
@@ -127,6 +131,14 @@ def _rows(X: Any) -> Any:
     except (TypeError, ValueError):
         refuse_objects(X)
         raise
+
+
+def _is_ready(X: Any) -> bool:
+    """Whether native code can read X as it is: scikit-learn would hand it back."""
+    if not (sp.issparse(X) and X.format == "csr") and type(X) is not np.ndarray:
+        return False
+    numbers = X.dtype in (np.float64, np.float32) and X.dtype.isnative
+    return numbers and X.ndim == 2 and X.shape[1] > 0 and (sp.issparse(X) or X.flags.c_contiguous)
 
 
 def labels_of(X: Any, y: Any) -> NDArray[Any]:
