@@ -96,7 +96,7 @@ def read_part(number: int, X: Any, y: Any, sample_weight: Any) -> Part:
     with named(number):
         rows = X if is_source(X) else _rows(X)
         labels = labels_of(X, y)
-        s = None if sample_weight is None else _weights(sample_weight, rows.shape[0])
+        s = None if sample_weight is None else weights_of(sample_weight, rows.shape[0])
         if len(labels) != rows.shape[0]:
             raise ValueError(f"X has {rows.shape[0]} rows, y has {len(labels)}.")
         part = Part(number, rows, labels, s, names_of(X))
@@ -155,7 +155,8 @@ def labels_of(X: Any, y: Any) -> NDArray[Any]:
     return labels
 
 
-def _weights(given: Any, n_rows: int) -> Floats:
+def weights_of(given: Any, n_rows: int) -> Floats:
+    """sample_weight of a partition, checked."""
     refuse_masked("sample_weight", given)
     try:
         s = np.ascontiguousarray(np.asarray(given), dtype=np.float64)
