@@ -87,7 +87,7 @@ def test_scores_of_nothing_and_of_bad_weights_are_refused(kind, what):
         with pytest.raises(ValueError, match="no row is left to score"):
             model.score(*nothing)
     with pytest.raises(ValueError, match=r"partition 2: sample_weight\[0\] = -1"):
-        model.score(X, y, chunked(np.where(np.arange(600) < 100, 1.0, -1.0), LENGTHS))
+        model.score(X, y, chunked(np.where(np.arange(600) == 100, -1.0, 1.0), LENGTHS))
 
 
 def test_other_classes_in_a_later_call_of_partial_fit_are_refused():
