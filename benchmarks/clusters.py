@@ -1,20 +1,17 @@
-"""Fits on partitions: rounds, row visits, overhead, and a killed worker.
+"""Fits on partitions: rounds, row visits, and overhead.
 
     python benchmarks/clusters.py visits      8 partitions of the abstracts, against a local fit, in counted visits
-    python benchmarks/clusters.py overhead    two workers, round by round, with a picture; one worker killed
+    python benchmarks/clusters.py overhead    two workers, round by round, with a picture
 
 The first needs no cluster: tasks run in this process (pegasos.dask.here), and what is counted depends on rows and
 partitions alone. The second measures time, on a machine that does nothing else. Results: results/distributed.json.
-Thousands of partitions: cluster_scale.py.
+Thousands of partitions: cluster_scale.py. A worker that is killed: cluster_kills.py.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import os
-import signal
-import threading
 import time
 from itertools import pairwise
 from pathlib import Path
@@ -86,7 +83,7 @@ def store(found: dict[str, Any]) -> None:
 
 
 def overhead(picture: Path) -> dict[str, Any]:
-    """Two workers of a thread each against a local fit with two threads; then the same with one worker killed."""
+    """Two workers of a thread each against a local fit with two threads."""
     from distributed import Client, LocalCluster, get_task_stream, wait
 
     X, y = abstracts()
@@ -102,10 +99,9 @@ def overhead(picture: Path) -> dict[str, Any]:
         DaskPegasosClassifier(lam=LAM, max_rounds=1, tol=0.9).fit(*parts)  # workers import what they need
         timed(parts)
         with get_task_stream(client) as stream:
-            model, found["undisturbed"] = timed(parts)
+            found["undisturbed"] = timed(parts)[1]
         found["rounds"] = rounds_of(stream.data)
         draw(stream.data, found, picture)
-        found["one worker killed"] = killed(client, parts, model, found["undisturbed"])
     return {"overhead, 8 partitions of the abstracts on 2 workers, seconds": found}
 
 
@@ -113,37 +109,6 @@ def timed(parts: list[Any]) -> tuple[Any, float]:
     began = time.perf_counter()
     model = DaskPegasosClassifier(lam=LAM, tol=TOL, random_state=0).fit(*parts)
     return model, round(time.perf_counter() - began, 2)
-
-
-def killed(client: Any, parts: list[Any], undisturbed: Any, seconds: float) -> list[dict[str, Any]]:
-    """A worker dies at some part of a fit: its rows are sent again by who made them, its dual variables computed."""
-    found = []
-    for part in (1 / 3, 1 / 2, 2 / 3):
-        client.wait_for_workers(2)
-        address, victim = next(iter(client.run(os.getpid).items()))
-        noticed: list[float] = []
-        timer = threading.Timer(part * seconds, kill_and_look, (client, address, victim, noticed))
-        timer.start()
-        model, took = timed(parts)
-        timer.join()
-        found.append(
-            {
-                "killed after": round(part * seconds, 2),
-                "seconds": took,
-                "noticed by Dask after": round(noticed[0], 3),
-                "of 1.5 undisturbed and that": round(took / (1.5 * seconds + noticed[0]), 2),
-                "same bytes": model.coef_.tobytes() == undisturbed.coef_.tobytes(),
-            }
-        )
-    return found
-
-
-def kill_and_look(client: Any, address: str, victim: int, noticed: list[float]) -> None:
-    os.kill(victim, signal.SIGKILL)
-    began = time.perf_counter()
-    while address in client.scheduler_info(n_workers=-1)["workers"]:
-        time.sleep(0.005)
-    noticed.append(time.perf_counter() - began)
 
 
 def kind_of(task: dict[str, Any]) -> str:

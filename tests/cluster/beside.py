@@ -24,10 +24,10 @@ class Fit(threading.Thread):
         self.rounds = threading.Semaphore(0)  # released with every round that begins
         self._real = real = Cluster.keep
 
-        def keep(cluster: Cluster, value: Any, what: str) -> Any:
+        def keep(cluster: Cluster, value: Any, what: str, beside: Any) -> Any:
             if what == "orders":
                 self.rounds.release()
-            return real(cluster, value, what)
+            return real(cluster, value, what, beside)
 
         Cluster.keep = keep  # type: ignore[method-assign]
         self.start()

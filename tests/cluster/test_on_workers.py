@@ -256,5 +256,6 @@ def test_dask_knows_how_large_things_are():
 def test_weights_of_many_features_are_sent_without_a_warning(client, recwarn):
     """Dask warns of large graphs; what is large here are the weights, and they are no mistake of the user's."""
     cluster = Cluster(client, Run(1e-3, 1, None))
-    cluster.values([cluster.submit(np.size, cluster.keep(np.zeros(2_000_000), what="orders"), what="size")])
+    kept = cluster.keep(np.zeros(2_000_000), "orders", beside=cluster.submit(int, what="zero"))
+    cluster.values([cluster.submit(np.size, kept, what="size")])
     assert not [w for w in recwarn if "large" in str(w.message).lower()]

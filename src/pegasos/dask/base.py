@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from copy import deepcopy
 from typing import Any, ClassVar, Self
 
 import dask.array as da
@@ -22,6 +23,7 @@ from .ascent import Ascent
 from .cluster import Cluster, client_of
 from .fitting import Course, Loaded, statement_of, with_direction
 from .inputs import source_of
+from .parts import labels_of, named, weights_of
 from .scoring import apply_lazily
 from .setting import Setting, setting_of
 
@@ -30,7 +32,7 @@ Floats = NDArray[np.float64]
 SHARED_RULES: dict[str, Rule] = {
     **{name: rule for name, rule in RULES.items() if name != "n_jobs"},
     "bias": OneOf(("regularized", "free", "none")),
-    "max_rounds": Integer(0),
+    "max_rounds": Integer(1),  # without a round nothing is proven
 }
 _OWN = ("client", "max_rounds")  # parameters that the local model does not have
 _ON_THE_CLUSTER = ("_duals", "_duals_fit")
@@ -147,6 +149,8 @@ class DaskModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
         """Dual variables of the last fit and its weights, where these partitions had them."""
         if not self.warm_start or getattr(self, "_duals_fit", None) != self._what_duals_fit(loaded, setting):
             return None
+        if any(getattr(each, "status", "") in ("cancelled", "lost", "error") for each in self._duals):
+            return None  # the cluster has been restarted since
         models = np.column_stack([np.atleast_2d(self.coef_), np.ravel(self.intercept_)])
         joint = setting.loss.joint
         if models.shape != (setting.statement.width if joint else n_jobs, setting.statement.n_features + 1):
@@ -187,31 +191,26 @@ class DaskModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
         model = self.to_local() if hasattr(self, "coef_") else self._local(**self._local_params())
         if self.random_state is None:
             model.random_state = 0  # a pass that is lost and taken again must come to the same
-        model = cluster.keep(model, what="model")
         given = (source.X, source.y, source.sample_weight or [None] * len(source.X))
-        for number, chunks in enumerate(zip(*map(cluster.computed, given), strict=True)):
+        all_chunks = list(zip(*map(cluster.computed, given), strict=True))
+        model = cluster.keep(model, "model", beside=all_chunks[0][0])
+        for number, chunks in enumerate(all_chunks):
             model = cluster.submit(_one_pass, number, model, *chunks, known, what="pass")
         found = cluster.values([model])[0]
         if not hasattr(found, "coef_"):
-            raise ValueError("no row is left to train on: every partition is empty.")
+            raise ValueError("no row is left to train on: every partition is empty, or all weights are zero.")
         self.__dict__.update({name: value for name, value in vars(found).items() if self._is_fitted_part(name)})
         return self
 
 
 def _one_pass(number: int, model: Any, X: Any, y: Any, sample_weight: Any, known: dict[str, Any]) -> Any:
-    from .parts import labels_of, named
-
     if not X.shape[0]:
         return model
     with named(number):
-        return clone_fitted(model).partial_fit(X, labels_of(X, y), sample_weight=sample_weight, **known)
-
-
-def clone_fitted(model: Any) -> Any:
-    """A copy to write to: what a task was given is not its own."""
-    from copy import deepcopy
-
-    return deepcopy(model)
+        s = None if sample_weight is None else weights_of(sample_weight, X.shape[0])
+        if s is not None and not s.any():
+            return model
+        return deepcopy(model).partial_fit(X, labels_of(X, y), sample_weight=s, **known)  # the given one is not ours
 
 
 def columns_of(loaded: Loaded) -> dict[str, Any]:

@@ -151,8 +151,9 @@ class DaskPegasosClassifier(ClassifierMixin, DaskModel):  # type: ignore[misc]  
         if not labels:
             raise ValueError("no row is left to train on: every partition is empty.")
         classes = _all_of(labels)
-        check_classes(classes, np.empty(0, np.int32), None)
         masses = _masses(classes, each)
+        some = np.flatnonzero(masses).astype(np.uint32)
+        check_classes(classes, np.arange(len(classes), dtype=np.int32), some if len(some) else None)
         by_class = self._by_class(classes, masses)
         loaded = load_classes(cluster, parts, classes, by_class)
         del parts
@@ -211,8 +212,7 @@ class DaskPegasosClassifier(ClassifierMixin, DaskModel):  # type: ignore[misc]  
         -------
         self : DaskPegasosClassifier
         """
-        known = {"classes": None if hasattr(self, "classes_") else classes}
-        return self._partial(X, y, sample_weight, **known)
+        return self._partial(X, y, sample_weight, classes=classes)
 
     def predict(self, X: Any) -> da.Array:
         """The class of each row, lazily.

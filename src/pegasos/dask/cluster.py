@@ -80,17 +80,33 @@ class Cluster:
         self._futures.add(future)
         return future
 
-    def keep(self, value: Any, what: str) -> Future:
-        """A value as a task, which goes to the workers that ask for it, and survives all of them."""
-        return self.submit(value_as_is, value, what=what)
+    def keep(self, value: Any, what: str, beside: Future) -> Future:
+        """A value as a task, which goes to the workers that ask for it, and survives all of them.
+
+        beside: where Dask runs it. A task that needs nothing it gives to whoever is idle, such as a worker that has
+        just started, and everybody would wait until that one has imported what it takes to read the value.
+        """
+        return self.submit(value_as_is, value, beside, what=what)
 
     def computed(self, chunks: Sequence[Any]) -> list[Future]:
         """Chunks as futures; where there is none, None."""
+        for number, chunk in enumerate(chunks):
+            if isinstance(chunk, Future):
+                self._refuse_stranger(number, chunk)
         later = [chunk for chunk in chunks if not (chunk is None or isinstance(chunk, Future))]
         futures = self.client.compute(later) if later else []
         self._futures.update(futures)
         found = iter(futures)
         return [chunk if chunk is None or isinstance(chunk, Future) else next(found) for chunk in chunks]
+
+    def _refuse_stranger(self, number: int, chunk: Future) -> None:
+        theirs, ours = (getattr(client.scheduler, "address", None) for client in (chunk.client, self.client))
+        if theirs != ours:
+            raise ValueError(
+                f"partition {number} is a Future of the cluster at {theirs}, but the client's scheduler is at {ours}."
+            )
+        if chunk.cancelled():
+            raise ValueError(f"partition {number} is a Future that was cancelled: compute its rows again.")
 
     def merge(self, parts: list[Future], function: Callable[[list[Any]], Any]) -> Any:
         """What is in the parts, added up in their order by tasks that take some of them each."""
@@ -237,7 +253,7 @@ class Cluster:
         return ConnectionError(
             f"the connection to the Dask scheduler at {where} is lost, or it has started anew, or cannot read a task; "
             f"what the workers have computed is lost with it{f' ({reason})' if reason else ''}. Connect a new Client "
-            "and fit again; if that does not help, the scheduler's log says why."
+            "and fit again, with rows that its own cluster holds; if that does not help, the scheduler's log says why."
         )
 
 

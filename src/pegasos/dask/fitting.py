@@ -33,7 +33,7 @@ Floats = NDArray[np.float64]
 _GRID = 33  # constants that are compared at a time
 _LIGHTEST = 1e-100  # sum of the weights, whose square is divided by
 _KEPT = 4_000_000  # dual variables that the client holds a copy of now and then
-_EVERY = 8  # rounds between two copies
+_FIRST, _EVERY = (2, 4), 8  # rounds after which it makes one: few fits have many, and a round is as dear as a copy
 
 
 @dataclass(frozen=True)
@@ -163,7 +163,7 @@ def with_direction(cluster: Cluster, loaded: Loaded, setting: Setting) -> Loaded
     sums = [cluster.submit(sum_of_rows, part, bias, what="row") for part in loaded.parts]
     mean = cluster.merge(sums, total)
     length = float(np.sqrt(np.sum(mean**2)))
-    direction = cluster.keep(mean / length if length > 0 else mean, what="direction")
+    direction = cluster.keep(mean / length if length > 0 else mean, "direction", loaded.parts[0])
     return replace(loaded, parts=[cluster.submit(directed, p, direction, bias, what="rows") for p in loaded.parts])
 
 
@@ -215,7 +215,8 @@ class Course:
     def _round(self) -> None:
         which = self.open
         statement = self.setting.statement
-        orders = self.cluster.keep({i: self.jobs[i].orders() for i in which}, what="orders")
+        beside = self.loaded.parts[self.rounds % len(self.loaded.parts)]
+        orders = self.cluster.keep({i: self.jobs[i].orders() for i in which}, "orders", beside)
         tasks = [
             self.cluster.submit(take_round, part, last, orders, statement, what="round")
             for part, last in zip(self.loaded.parts, self.outcomes, strict=True)
@@ -226,7 +227,7 @@ class Course:
         self.rounds += 1
         for i in which:
             self._take(i, sums[i])
-        if self.rounds % _EVERY == 0 and self.open:
+        if self.open and (self.rounds in _FIRST or self.rounds % _EVERY == 0):
             self._shorten_the_way_back()
 
     def _take(self, i: int, found: Any) -> None:
@@ -247,4 +248,7 @@ class Course:
         if self.loaded.m * self.setting.statement.width * len(self.jobs) > _KEPT:
             return
         kept = self.cluster.values(list(self.outcomes))
-        self.outcomes = [self.cluster.keep(outcome.quiet(), what="copy") for outcome in kept]
+        self.outcomes = [
+            self.cluster.keep(outcome.quiet(), "copy", part)
+            for outcome, part in zip(kept, self.loaded.parts, strict=True)
+        ]

@@ -30,7 +30,7 @@ class Here:
             raise OutOfTime
         return function(*args)
 
-    def keep(self, value: Any, what: str) -> Any:
+    def keep(self, value: Any, what: str, beside: Any) -> Any:
         return value
 
     def computed(self, chunks: Sequence[Any]) -> list[Any]:

@@ -89,7 +89,7 @@ def _partitions(name: str, given: Any) -> list[Any]:
         f"{name} must be a dask array, a dask dataframe, or a list of Delayed objects, Futures or files of "
         "pegasos.open_data, one a partition; got "
         f"{type(given).__name__}. What one machine holds is trained faster by pegasos.PegasosClassifier and "
-        "PegasosRegressor; dask.array.from_array cuts an array into chunks."
+        "PegasosRegressor, and answered by to_local(); dask.array.from_array cuts an array into chunks."
     )
 
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from dask.sizeof import sizeof
 from numpy.typing import NDArray
-from sklearn.utils import check_array
 
 from .. import _core
 from ..problem.data import is_source, own_labels
@@ -96,7 +96,7 @@ def read_part(number: int, X: Any, y: Any, sample_weight: Any) -> Part:
     with named(number):
         rows = X if is_source(X) else _rows(X)
         labels = labels_of(X, y)
-        s = None if sample_weight is None else _weights(sample_weight, rows.shape[0])
+        s = None if sample_weight is None else weights_of(sample_weight, rows.shape[0])
         if len(labels) != rows.shape[0]:
             raise ValueError(f"X has {rows.shape[0]} rows, y has {len(labels)}.")
         part = Part(number, rows, labels, s, names_of(X))
@@ -115,6 +115,10 @@ def names_of(X: Any) -> NDArray[Any] | None:
 def _rows(X: Any) -> Any:
     refuse_masked("X", X)
     refuse_dates(X)
+    if _is_ready(X):
+        return X
+    from sklearn.utils import check_array  # which a worker that has just started need not wait for
+
     try:
         return check_array(
             sound(X),
@@ -127,6 +131,14 @@ def _rows(X: Any) -> Any:
     except (TypeError, ValueError):
         refuse_objects(X)
         raise
+
+
+def _is_ready(X: Any) -> bool:
+    """Whether native code can read X as it is: scikit-learn would hand it back."""
+    if not (sp.issparse(X) and X.format == "csr") and type(X) is not np.ndarray:
+        return False
+    numbers = X.dtype in (np.float64, np.float32) and X.dtype.isnative
+    return numbers and X.ndim == 2 and X.shape[1] > 0 and (sp.issparse(X) or X.flags.c_contiguous)
 
 
 def labels_of(X: Any, y: Any) -> NDArray[Any]:
@@ -143,7 +155,8 @@ def labels_of(X: Any, y: Any) -> NDArray[Any]:
     return labels
 
 
-def _weights(given: Any, n_rows: int) -> Floats:
+def weights_of(given: Any, n_rows: int) -> Floats:
+    """sample_weight of a partition, checked."""
     refuse_masked("sample_weight", given)
     try:
         s = np.ascontiguousarray(np.asarray(given), dtype=np.float64)

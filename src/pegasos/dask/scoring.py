@@ -10,7 +10,7 @@ from dask.delayed import delayed
 from numpy.typing import NDArray
 
 from .inputs import chunks_of, row_counts, source_of
-from .parts import labels_of, named
+from .parts import labels_of, named, weights_of
 
 
 def apply_lazily(model: Any, method: str, X: Any, dtype: Any, columns: int | None) -> da.Array:
@@ -49,14 +49,20 @@ def _measured(model: Any, measure: Any, number: int, X: Any, y: Any, s: Any) -> 
         labels = labels_of(X, y)
         if X.shape[0] != len(labels):
             raise ValueError(f"X has {X.shape[0]} rows, y has {len(labels)}.")
-        weights = np.ones(len(labels)) if s is None else np.asarray(s, dtype=np.float64)
+        weights = np.ones(len(labels)) if s is None else weights_of(s, len(labels))
         return measure(labels, model.predict(X) if len(labels) else labels, weights)
 
 
 def accuracy(cluster: Any, model: Any, X: Any, y: Any, sample_weight: Any) -> float:
     """The part of the weight that is answered rightly."""
-    sums = np.sum(_per_partition(cluster, model, _right, X, y, sample_weight), axis=0)
-    return float(sums[0] / sums[1])
+    right, weight = np.sum(_per_partition(cluster, model, _right, X, y, sample_weight), axis=0)
+    _refuse_nothing(weight)
+    return float(right / weight)
+
+
+def _refuse_nothing(weight: float) -> None:
+    if not weight > 0:
+        raise ValueError("no row is left to score: every partition is empty, or all weights are zero.")
 
 
 def _right(y: NDArray[Any], answers: NDArray[Any], s: NDArray[Any]) -> NDArray[Any]:
@@ -67,6 +73,7 @@ def r_squared(cluster: Any, model: Any, X: Any, y: Any, sample_weight: Any) -> f
     """1 - (sum of squared errors) / (sum of squares around the mean)."""
     each = np.array(_per_partition(cluster, model, _moments, X, y, sample_weight))
     weight, mean, squares, errors = each.T
+    _refuse_nothing(weight.sum())
     middle = float(weight @ mean / weight.sum())
     around = float((squares + weight * (mean - middle) ** 2).sum())
     if around == 0:

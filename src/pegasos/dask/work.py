@@ -254,6 +254,9 @@ def _at(before: Floats, after: Floats, step: int) -> Floats:
     return after if step == 4 else before + step / 4 * (after - before)
 
 
-def value_as_is(value: Any) -> Any:
-    """A task that holds what it was made with: what is lost with a worker is found in the scheduler."""
+def value_as_is(value: Any, beside: Any) -> Any:
+    """A task that holds what it was made with: what is lost with a worker is found in the scheduler.
+
+    beside: what the worker has already on which it runs.
+    """
     return value

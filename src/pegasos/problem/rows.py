@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils.validation import validate_data
 
 from .. import _core
 from .entries import refuse_dates, refuse_masked, refuse_objects, with_names
@@ -18,6 +17,8 @@ _FORMAT = {"accept_sparse": "csr", "dtype": [np.float64, np.float32], "order": "
 
 def validated(estimator: Any, X: Any, *y: Any, **how: Any) -> Any:
     """X, and y where there is one, as scikit-learn hands them on; what cannot be a number is named with its place."""
+    from sklearn.utils.validation import validate_data  # which workers of a cluster need not wait for
+
     refuse_masked("X", X)
     refuse_dates(X)
     try:
