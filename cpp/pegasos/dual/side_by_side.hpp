@@ -6,10 +6,10 @@
 // variables; u of these. Out: better ones, weights with a certificate each, and the scores of all rows, held out or
 // not. The numbers of a feature lie side by side, u[j n + l], so that a row is loaded once for all problems.
 //
-// It is made for rough fits: an epoch as in dual/sdca.hpp, one replica, and a row sits out while it is calm in all
-// problems. Certificates do not build u anew from a: what rounding has done to it is bounded step by step (`drift`),
-// and only where that bound is no longer small next to tol it is summed up again (dual/side_sums.hpp). Measured in
-// benchmarks/EXPERIMENTS.md.
+// It is made for fits of a few digits: an epoch as in dual/sdca.hpp, one replica, and a row sits out while it is calm
+// in all problems. Certificates do not build u anew from a: what rounding has done to it is bounded step by step
+// (`drift`), and only where that bound is no longer small next to tol it is summed up again (dual/side_sums.hpp).
+// Measured in benchmarks/EXPERIMENTS.md.
 #pragma once
 
 #include <algorithm>
