@@ -93,7 +93,7 @@ class SideSums {
       if (parts[l] != 1) s_.drift[l] += 4 * rounding_unit * (take_part(l, parts[l]) + std::sqrt(square[l]));
     for (size_t j = 0; j < s_.u.size(); j += n_)
       for (size_t l = 0; l < n_; ++l) s_.u[j + l] *= parts[l];
-    s_.operations += 8 * double(s_.norms.size() * n_) + double(2 * s_.u.size());
+    s_.operations += (L::smooth ? 8 : 4) * double(s_.norms.size() * n_) + double(2 * s_.u.size());
     return true;
   }
 
@@ -139,8 +139,11 @@ class SideSums {
     sum_over(Pass::over(int64_t(s_.norms.size()), 16), team_, sums, [&](auto& mine, int64_t i, int64_t) {
       const double s = s_.s[l][i], a = double(s_.a[l][size_t(i)]);
       if (s == 0) return;
-      for (size_t k = 0; k < parts.size(); ++k) mine[k] += s * loss.conjugate(parts[k] * a, p_[l].y[i]);
+      for (size_t k = 0; k < (L::smooth ? parts.size() : 1); ++k)
+        mine[k] += s * loss.conjugate(parts[k] * a, p_[l].y[i]);
     });
+    if (!L::smooth)  // conjugates of piecewise linear losses: a part of a has that part of them
+      for (size_t k = 1; k < parts.size(); ++k) sums[k] = parts[k] * sums[0];
     const auto dual = [&](size_t k) { return -sums[k] / p_[l].total - parts[k] * parts[k] * penalty; };
     size_t best = 0;
     for (size_t k = 1; k < parts.size(); ++k)
