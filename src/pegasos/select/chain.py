@@ -66,6 +66,10 @@ class Chain:
         """Of the last fit, as the next one is about to begin: its scores are as long as the rows."""
         self._fit = None
 
+    def give_up_scores(self) -> None:
+        """Of the last fit: its rows can be scored anew."""
+        self._fit = self._fit and replace(self._fit, scores=None)
+
     def add(self, problem: Problem, fit: Fit) -> None:
         """A fit that is done."""
         if fit.resume is None or fit.interrupted or not profits(problem, self._solver):
@@ -183,6 +187,10 @@ def solve_next(
         if fit is None:
             chain.let_go()
             left.append(job)
+    if left:  # which need the memory of what the others have scored
+        for chain in series:
+            chain.give_up_scores()
+        known = [fit and replace(fit, scores=None) for fit in known]
     solved = iter(solve(left) if left else [])
     fits = [fit or next(solved) for fit in known]
     for chain, job, fit, was_known in zip(series, jobs, fits, known, strict=True):

@@ -104,6 +104,9 @@ class SideBySide:
     def solve(self, jobs: Sequence[tuple[int, Job]], run: Run, seed: int) -> list[Fit]:
         """jobs: with their places."""
         fits: list[Fit] = []
+        places = [place for place, _ in jobs]
+        together = [places[i : i + _WIDEST] for i in range(0, len(jobs), _WIDEST)]
+        self._groups = [group for group in self._groups if group.places in together]
         for i in range(0, len(jobs), _WIDEST):
             fits += self._together(jobs[i : i + _WIDEST], run, seed)
         rest = run.max_epochs - _most_epochs(jobs[0][1].problem, run)
