@@ -6,16 +6,17 @@
 // variables; u of these. Out: better ones, weights with a certificate each, and the scores of all rows, held out or
 // not. The numbers of a feature lie side by side, u[j n + l], so that a row is loaded once for all problems.
 //
-// It is made for rough fits: an epoch as in dual/sdca.hpp, one replica, and a row sits out while it is calm in all
-// problems. Certificates do not build u anew from a: what rounding has done to it is bounded step by step (`drift`),
-// and only where that bound is no longer small next to tol it is summed up again (dual/side_sums.hpp). Measured in
-// benchmarks/EXPERIMENTS.md.
+// It is made for fits of a few digits: an epoch as in dual/sdca.hpp, one replica, and a row sits out while it is calm
+// in all problems. Certificates do not build u anew from a: what rounding has done to it is bounded step by step
+// (`drift`), and only where that bound is no longer small next to tol it is summed up again (dual/side_sums.hpp).
+// Measured in benchmarks/EXPERIMENTS.md.
 #pragma once
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -30,10 +31,11 @@ namespace pegasos {
 
 struct SideBySideOptions {
   uint64_t seed = 0;
-  double tol = 0;           // absolute
-  int64_t most_epochs = 0;  // where coordinate ascent would crawl, others should go on
-  double trust = 1;         // exact gap over expected, as far as it is known from fits before
-  bool new_lam = false;     // the dual variables come from another lam: begin with the best part of them
+  double tol = 0;            // absolute
+  int64_t most_epochs = 0;   // where coordinate ascent would crawl, others should go on
+  double trust = 1;          // exact gap over expected, as far as it is known from fits before
+  bool many_epochs = false;  // fine fits: settled rows sit out until a certificate, of which there are more
+  bool new_lam = false;      // the dual variables come from another lam: begin with the best part of them
 };
 
 template <Loss L>
@@ -49,8 +51,8 @@ class SideBySide {
         s_(state),
         team_(team),
         watch_(watch),
-        sums_(problems, state, team, watch),
-        calm_(size_t(rows_.size())) {
+        sums_(problems, state, team, watch) {
+    if (options.new_lam) std::fill(state.calm.begin(), state.calm.end(), uint8_t(0));
     for (const auto& p : p_) {
       lanes_.push_back({1 / (p.lam * p.total), History(options.tol, watch)});
       lanes_.back().trust = std::clamp(options.trust, least_trust, most_trust);
@@ -59,7 +61,9 @@ class SideBySide {
 
   // One fit a problem.
   std::vector<Fit> run() {
-    const bool from_zero = std::all_of(s_.a.begin(), s_.a.end(), [](const auto& a) { return all_zero(a); });
+    const bool from_zero = std::all_of(s_.a.begin(), s_.a.end(), [](const auto& a) {
+      return std::all_of(a.begin(), a.end(), [](float x) { return x == 0; });
+    });
     const bool known = std::all_of(s_.drift.begin(), s_.drift.end(), [](double x) { return std::isfinite(x); });
     bool go_on = known || sums_.sum_up();
     if (go_on && !from_zero) {
@@ -84,8 +88,9 @@ class SideBySide {
   }
 
  private:
-  static constexpr uint8_t calmest = 3;
+  static constexpr uint8_t calmest = 3, out = 255;
   static constexpr double least_trust = 0.2, most_trust = 5;  // see dual/ascent_phase.hpp
+  static constexpr double usual_trust = 0.7;                  // what most exact gaps are above
 
   struct Lane {
     double scale;  // 1 / (lam S); while S grows, of the rows seen
@@ -94,21 +99,29 @@ class SideBySide {
     double gap = 0, before = -1, expected = 0;  // estimates: of this epoch and the last one, and for now
     double length = 0;                          // ||u|| at most
     double trust = 1;
+    double slack = std::numeric_limits<double>::infinity();  // who is settled by more sits out
+    double violation = 0, squares = 0;                       // of this epoch: the largest, and the sum of squares
   };
 
-  // Calm rows come every second, fourth, eighth epoch.
+  // Calm rows come every second, fourth, eighth epoch; settled ones when a certificate finds that they would move.
   void choose_due(int64_t epoch) {
     due_.clear();
-    for (int64_t i = 0; i < rows_.size(); ++i)
-      if (((epoch + i) & ((1 << calm_[size_t(i)]) - 1)) == 0) due_.push_back(uint32_t(i));
+    due_.reserve(size_t(rows_.size()));  // a vector that grows would take twice the memory
+    for (int64_t i = 0; i < rows_.size(); ++i) {
+      const uint8_t calm = s_.calm[size_t(i)];
+      if (calm != out && ((epoch + i) & ((1 << calm) - 1)) == 0) due_.push_back(uint32_t(i));
+    }
   }
 
   // growing: S counts the rows seen so far, as in an epoch of Pegasos.
   bool visit(int64_t epoch, bool growing) {
     choose_due(epoch);
-    for (Lane& lane : lanes_) lane.before = epoch == 0 ? -1 : lane.gap, lane.gap = lane.seen = 0;
+    for (Lane& lane : lanes_)
+      lane.before = epoch == 0 ? -1 : lane.gap, lane.gap = lane.seen = lane.violation = lane.squares = 0;
     constexpr int64_t block = 512, near = Sampler::bucket_rows;
     const auto m = int64_t(due_.size());
+    for (Lane& lane : lanes_) lane.expected = 0;
+    if (m == 0) return true;  // all are at rest
     Sampler sampler(Sampling::blocks, Stream(o_.seed).split(uint64_t(epoch)).at(0), Population{m, due_, {}});
     std::array<Sampler::Pick, block + near> picks;
     std::vector<double> score(p_.size()), change(p_.size());
@@ -139,42 +152,59 @@ class SideBySide {
       const double fall = lane.before > 0 ? std::min(1.0, lane.gap / lane.before) : 1.0;
       lane.expected = lane.gap * (L::smooth ? fall : std::sqrt(fall));
       lane.scale = 1 / (p_[0].lam * p_[size_t(&lane - lanes_.data())].total);
+      if (!growing && o_.many_epochs) lane.slack = std::min(lane.violation, 10 * std::sqrt(lane.squares / double(m)));
     }
     return go_on;
   }
 
   // The dual variables of a row in all problems; `change` is what u gains of it. False where nothing moves.
   bool ascend(const auto& row, int64_t i, bool growing, const double* score, double* change) {
-    bool moves = false, calm = true;
+    bool moves = false, calm = true, settled = true;
     const double norm2 = sums_.norm2(row, i);
     for (size_t l = 0; l < p_.size(); ++l) {
       const Problem<AnyRows>& p = p_[l];
       Lane& lane = lanes_[l];
       change[l] = 0;
-      const double s = p.weight(i);
+      const double s = s_.s[l][i];
       if (s == 0) continue;
       if (growing) lane.scale = 1 / (p.lam * (lane.seen += s));
-      double& a = s_.a[l][size_t(i)];
-      const double y = p.y[i], now = lane.scale * score[l];
-      if (!(loss_.violation(a, now, y) > 0)) continue;
+      const double a = double(s_.a[l][size_t(i)]), y = p.y[i], now = lane.scale * score[l];
+      const double violation = loss_.violation(a, now, y);
+      if (!(violation > 0)) {
+        settled = settled && loss_.settled(a, now, y, lane.slack);
+        continue;
+      }
       calm = false;
+      lane.violation = std::max(lane.violation, violation);
+      lane.squares += violation * violation;
       lane.gap += s * (loss_.value(now, y) + loss_.conjugate(a, y) + a * now);
-      const double better = loss_.ascend(a, now, y, s * lane.scale * norm2);
-      change[l] = s * (better - a);
+      const auto better = float(loss_.ascend(a, now, y, s * lane.scale * norm2));
+      change[l] = s * (double(better) - a);
       const double by = std::abs(change[l]) * SideSums::longest(norm2);
       lane.length += by;
       s_.drift[l] += 4 * rounding_unit * (lane.length + by);
-      moves |= better != a;
-      a = better;
+      moves |= change[l] != 0;
+      s_.a[l][size_t(i)] = better;
     }
-    uint8_t& known = calm_[size_t(i)];
-    known = calm && !growing ? uint8_t(std::min<int>(known + 1, calmest)) : uint8_t(0);
+    uint8_t& known = s_.calm[size_t(i)];
+    known = !calm || growing ? uint8_t(0) : settled ? out : uint8_t(std::min<int>(known + 1, calmest));
     return moves;
   }
 
-  // Whether a certificate will probably prove tol for all.
+  // Whether a certificate will probably prove tol for all. An estimate may be too large for good: now and then it is
+  // compared with the truth, for a part of the work.
   bool is_time() const {
-    return std::all_of(lanes_.begin(), lanes_.end(), [&](const Lane& l) { return l.expected * l.trust <= o_.tol; });
+    const auto all = [&](const auto& trust) {
+      return std::all_of(lanes_.begin(), lanes_.end(), [&](const Lane& l) { return l.expected * trust(l) <= o_.tol; });
+    };
+    if (all([](const Lane& l) { return l.trust; })) return true;
+    if (!o_.many_epochs) return false;
+    const bool due = s_.operations - certified_at_ > std::max(8 * certificate_price(), s_.operations / 8);
+    return due && all([](const Lane&) { return usual_trust; });
+  }
+
+  double certificate_price() const {
+    return price::pass(p_[0], double(n_)) + price::look(double(rows_.size() * n_), L::costly) + double(2 * s_.u.size());
   }
 
   // w of u, side by side and of each problem. Returns lam/2 ||w||^2.
@@ -212,21 +242,21 @@ class SideBySide {
         const double norm = std::sqrt(sums_.norm2(row, i)) * (1 + 1e-6);
         const double error = double(row.size() + 4) * rounding_unit * norm;
         for (size_t l = 0; l < n; ++l) {
-          const double s = p_[l].weight(i), y = p_[l].y[i], a = s_.a[l][size_t(i)];
+          const double s = s_.s[l][i], y = p_[l].y[i], a = double(s_.a[l][size_t(i)]);
           if (s == 0) continue;
           Sums& mine = sums[size_t(part) * n + l];
           const double conjugate = loss_.conjugate(a, y);
           mine.losses += s * loss_.value(score[l], y);
           mine.conjugates += s * conjugate;
           mine.rounding.row(s, error * size[l], norm, std::abs(a), conjugate, std::abs(y));
-          if (loss_.violation(a, score[l], y) > 0) calm_[size_t(i)] = 0;  // if it goes on, with all that could move
+          if (loss_.violation(a, score[l], y) > 0) s_.calm[size_t(i)] = 0;  // if it goes on, with all that could move
         }
         done += row.size() * n_;
       }
       return done;
     };
-    s_.operations +=
-        price::pass(p_[0], double(n)) + price::look(double(rows_.size() * n_), L::costly) + double(2 * w.size());
+    s_.operations += certificate_price();
+    certified_at_ = s_.operations;
     if (!over_parts(pass, team_, watch_, StartAtOnce{}, work)) return false;
     for (size_t l = 0; l < n; ++l) {
       Sums all;
@@ -260,7 +290,7 @@ class SideBySide {
   Watch& watch_;
   SideSums sums_;
   std::vector<Lane> lanes_;
-  std::vector<uint8_t> calm_;  // how often in a row a visit found a row at rest in all problems
+  double certified_at_ = 0;    // operations, when the last certificate was taken
   std::vector<uint32_t> due_;  // the rows of this epoch, ascending
 };
 

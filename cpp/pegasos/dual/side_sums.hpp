@@ -7,6 +7,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -14,7 +15,7 @@
 #include <vector>
 
 #include "pegasos/data/any_rows.hpp"
-#include "pegasos/dual/warm.hpp"
+#include "pegasos/dual/side_state.hpp"
 #include "pegasos/loss/wide.hpp"
 #include "pegasos/proof/rounding.hpp"
 #include "pegasos/run/passes.hpp"
@@ -44,19 +45,6 @@ inline void axpy_side(const AnyRow& row, int64_t n, const double* a, double* u) 
 }
 
 }  // namespace simd
-
-// What fits side by side work on, and hand back.
-struct SideBySideState {
-  std::vector<std::span<double>> a;  // of each problem
-  std::span<double> u;               // side by side, in step with a
-  std::span<double> drift;           // of each problem: ||u - sum_i s_i a_i x_i|| at most; infinite: u is not known
-  std::span<float> norms;            // ||x_i||^2 as they become known; negative: not yet
-  std::vector<std::span<double>> w;  // out: of each problem
-  std::span<double> scores;          // out: side by side, of all rows
-  int64_t visits = 0;                // of rows
-  double operations = 0;             // counted, see run/meter.hpp
-  double trust = 1;                  // out: for the next fits
-};
 
 class SideSums {
  public:
@@ -98,14 +86,14 @@ class SideSums {
     std::vector<double> parts(n_, 1.0);
     for (size_t l = 0; l < n_; ++l) {
       const Problem<AnyRows>& p = p_[l];
-      parts[l] = best_part(p, loss, s_.a[l], square[l] / (2 * p.lam * p.total * p.total), team_);
+      parts[l] = best_part(l, loss, square[l] / (2 * p.lam * p.total * p.total));
       if (!watch_.go_on(int64_t(s_.a[l].size()))) return false;
     }
     for (size_t l = 0; l < n_; ++l)
       if (parts[l] != 1) s_.drift[l] += 4 * rounding_unit * (take_part(l, parts[l]) + std::sqrt(square[l]));
     for (size_t j = 0; j < s_.u.size(); j += n_)
       for (size_t l = 0; l < n_; ++l) s_.u[j + l] *= parts[l];
-    s_.operations += 8 * double(s_.norms.size() * n_) + double(2 * s_.u.size());
+    s_.operations += (L::smooth ? 8 : 4) * double(s_.norms.size() * n_) + double(2 * s_.u.size());
     return true;
   }
 
@@ -120,8 +108,8 @@ class SideSums {
       int64_t done = 0;
       std::vector<double> pull(n_);
       for (int64_t i = from; i < to; ++i) {
-        for (size_t l = 0; l < n_; ++l) pull[l] = p_[l].weight(i) * s_.a[l][size_t(i)];
-        if (all_zero(pull)) continue;
+        for (size_t l = 0; l < n_; ++l) pull[l] = s_.s[l][i] * double(s_.a[l][size_t(i)]);
+        if (std::all_of(pull.begin(), pull.end(), [](double x) { return x == 0; })) continue;
         const auto row = rows[i];
         const double size = longest(norm2(row, i));
         for (size_t l = 0; l < n_; ++l) pulls[size_t(part) * n_ + l] += std::abs(pull[l]) * size;
@@ -143,15 +131,36 @@ class SideSums {
   }
 
  private:
-  // Returns the sum of s_i |a_i| ||x_i||.
+  // As in dual/warm.hpp, for dual variables of seven digits.
+  template <class L>
+  double best_part(size_t l, const L& loss, double penalty) const {
+    constexpr std::array parts{1.0, 0.8, 0.6, 0.45, 0.3, 0.2, 0.1, 0.03};
+    std::array<double, parts.size()> sums{};
+    sum_over(Pass::over(int64_t(s_.norms.size()), 16), team_, sums, [&](auto& mine, int64_t i, int64_t) {
+      const double s = s_.s[l][i], a = double(s_.a[l][size_t(i)]);
+      if (s == 0) return;
+      for (size_t k = 0; k < (L::smooth ? parts.size() : 1); ++k)
+        mine[k] += s * loss.conjugate(parts[k] * a, p_[l].y[i]);
+    });
+    if (!L::smooth)  // conjugates of piecewise linear losses: a part of a has that part of them
+      for (size_t k = 1; k < parts.size(); ++k) sums[k] = parts[k] * sums[0];
+    const auto dual = [&](size_t k) { return -sums[k] / p_[l].total - parts[k] * parts[k] * penalty; };
+    size_t best = 0;
+    for (size_t k = 1; k < parts.size(); ++k)
+      if (dual(k) > dual(best)) best = k;
+    return parts[best];
+  }
+
+  // Returns the sum of s_i |a_i| ||x_i||, and what a has lost by being rounded in the same units: u is not rounded so.
   double take_part(size_t l, double part) {
     double pull = 0;
     for (size_t i = 0; i < s_.a[l].size(); ++i) {
-      double& a = s_.a[l][i];
+      float& a = s_.a[l][i];
       if (a == 0) continue;
       const double size = s_.norms[i] >= 0 ? longest(double(s_.norms[i])) : std::numeric_limits<double>::infinity();
-      pull += p_[l].weight(int64_t(i)) * std::abs(a) * size;
-      a *= part;
+      const double wanted = part * double(a);
+      a = float(wanted);
+      pull += s_.s[l][int64_t(i)] * size * (std::abs(wanted) + std::abs(double(a) - wanted) / rounding_unit);
     }
     return pull;
   }

@@ -169,9 +169,10 @@ class Problem:
         """The part of the weight that each class has."""
         return self._class_masses(self.width) / self.weights.total
 
-    def numbers(self) -> Floats:
+    def numbers(self, rows: slice = slice(None)) -> Floats:
         """The labels as losses of one score read them."""
-        return self.labels if self.is_regression else np.where(self.labels == self.positive, 1.0, -1.0)
+        labels = self.labels[rows]
+        return labels if self.is_regression else np.where(labels == self.positive, 1.0, -1.0)
 
     def targets(self) -> NDArray[Any]:
         """The labels as the loss reads them."""
@@ -236,6 +237,10 @@ class Problem:
 
     @cached_property
     def _native(self) -> _core.Problem:
+        return self.native_with(self.weights.s, self.weights.listed)
+
+    def native_with(self, s: Floats | None, listed: NDArray[np.uint32] | None) -> _core.Problem:
+        """The same with these weights, whose total is that of ours."""
         return _core.Problem(
             self.rows,
             bias=float(self.bias == "regularized"),
@@ -243,8 +248,8 @@ class Problem:
             codes=None if self.is_regression else self.labels,
             numbers=self.labels if self.is_regression else None,
             positive=self.positive,
-            s=self.weights.s,
-            listed=self.weights.listed,
+            s=s,
+            listed=listed,
             total=self.weights.total,
             lam=self.lam,
             loss=self.loss.name if self.loss.has_native_twin else "own",

@@ -16,6 +16,8 @@ from .entries import refuse_masked
 from .labels import Codes
 
 Floats = NDArray[np.float64]
+CODES = 256  # that a byte has
+_PIECE = 1 << 14  # rows
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,47 @@ class Weights:
             raise ValueError("all weights are zero: no row is left to train on.")
         listed = np.flatnonzero(s).astype(np.uint32) if not s.all() else None
         return cls(s, listed, float(s.sum()), n_rows if listed is None else len(listed))
+
+    def part(self, rows: slice, n_rows: int) -> Floats:
+        """s_i of some of n_rows rows."""
+        return np.ones(len(range(*rows.indices(n_rows)))) if self.s is None else self.s[rows]
+
+
+class CodedWeights(Weights):
+    """s_i = base_i * factor[code_i], where a byte a row is enough. Arrays as long as the rows are made when they are
+    asked for, and are nobody's then: many problems over the same rows have weights of their own.
+    """
+
+    base: Floats | None
+    codes: NDArray[np.uint8]
+    factors: Floats  # CODES of them
+
+    def __init__(self, base: Floats | None, codes: NDArray[np.uint8], factors: Floats, total: float, m: int) -> None:
+        given = {"base": base, "codes": codes, "factors": factors, "total": total, "m": m}
+        for name, value in given.items():
+            object.__setattr__(self, name, value)
+
+    @property
+    def s(self) -> Floats:
+        return self.part(slice(None), len(self.codes))
+
+    @property
+    def listed(self) -> NDArray[np.uint32] | None:
+        n_rows = len(self.codes)
+        if self.m == n_rows:
+            return None
+        found, filled = np.empty(self.m, np.uint32), 0
+        for at in range(0, n_rows, _PIECE):
+            some = np.flatnonzero(self.part(slice(at, at + _PIECE), n_rows))
+            found[filled : filled + len(some)] = some + at
+            filled += len(some)
+        return found
+
+    def part(self, rows: slice, n_rows: int) -> Floats:
+        found: Floats = self.factors[self.codes[rows]]
+        if self.base is not None:
+            found *= self.base[rows]
+        return found
 
 
 def row_weights(

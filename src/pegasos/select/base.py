@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..estimators.base import Model, Stated, seed_of
 from ..problem.data import own_labels
-from ..problem.problem import Floats, Problem
+from ..problem.problem import Floats, Problem, Weights
 from ..progress import all_or_nothing, with_callbacks
 from ..rules import Flag, OneOf, Rule
 from ..solvers.base import Fit, Run, Solver
@@ -77,7 +77,7 @@ class LamSearch(Model):
         def _open(self, X: Any, y: Any, sample_weight: Any, run: Run, lam: float) -> Any: ...
         def _finish(self, stated: Any, fits: list[Fit], run: Run) -> None: ...
         def _solver_of(self, stated: Any, run: Run) -> Solver: ...
-        def _path_of(self, stated: Any, solver: Solver, folds: list[Fold]) -> Path: ...
+        def _path_of(self, stated: Any, solver: Solver, folds: Sequence[Fold]) -> Path: ...
         def _largest_lam(self, stated: Any) -> float: ...
         def _scores_of(self, problem: Problem, fits: list[Fit]) -> Floats: ...
         def _support_rows(self, problem: Problem, fits: list[Fit]) -> float: ...
@@ -125,7 +125,7 @@ class LamSearch(Model):
         return self
 
     def _search(
-        self, searched: list[Searched], setting: tuple[dict[str, Any], Stated, Floats], folds: list[Fold], run: Run
+        self, searched: list[Searched], setting: tuple[dict[str, Any], Stated, Floats], folds: Sequence[Fold], run: Run
     ) -> None:
         """Score all lams of a setting, and add what is found. What interrupts it is raised, when what was finished is
         on the model.
@@ -137,19 +137,21 @@ class LamSearch(Model):
         searched.append(Searched(others, stated, path, lams, search.nothing(len(lams)), seed))
         search.run(searched[-1].found, lams, seed, lambda: self._keep_found(searched))
 
-    def _folds_of(self, X: Any, y: Any, groups: Any) -> list[Fold]:
+    def _folds_of(self, X: Any, y: Any, groups: Any) -> Sequence[Fold]:
         """As `cv` asks for."""
         return folds_of(self.cv, X, np.asarray(y).ravel(), groups, is_classifier(self))
 
-    def _problems_of(self, stated: Any, folds: list[Fold]) -> list[Any]:
+    def _problems_of(self, stated: Any, folds: Sequence[Fold]) -> list[Any]:
         """One for each fold: weights of zero for the rows that it holds out."""
-        sample_weight, s = stated.told.sample_weight, stated.problem.weights.s
+        s = stated.problem.weights.s
         for k, fold in enumerate(folds):
             if s is not None and not s[fold.held_out].any():
                 raise ValueError(f"fold {k} of cv holds out only rows of weight zero, which have no score.")
-        n_rows = stated.problem.data.shape[0]
-        weights = [stated.weights_of(fold.share(sample_weight, n_rows)) for fold in folds]
-        return [replace(stated.problem, weights=each) for each in weights]
+        return [replace(stated.problem, weights=each) for each in self._weights_of_folds(stated, folds)]
+
+    def _weights_of_folds(self, stated: Any, folds: Sequence[Fold]) -> list[Weights]:
+        sample_weight, n_rows = stated.told.sample_weight, stated.problem.data.shape[0]
+        return [stated.weights_of(fold.share(sample_weight, n_rows)) for fold in folds]
 
     def _scorer(self, stated: Any) -> Any:
         """Who values the models of a fold: `values(scores, fold, fits)`, of held-out rows and of training rows."""

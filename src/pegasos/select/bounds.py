@@ -30,11 +30,14 @@ def radius_of(problem: Problem, fit: Fit) -> float:
 
 def _with_dual(problem: Problem, fit: Fit) -> float:
     """The same with w(a) of the dual variables, where these are known: a ball around the middle of w and w(a)."""
-    dual = None if fit.resume is None else fit.resume.dual
-    conjugate = problem.loss.conjugate
+    if fit.resume is None or np.isnan(fit.resume.lam):
+        return np.inf
+    dual, conjugate = fit.resume.dual, problem.loss.conjugate
     if dual is None or conjugate is None or problem.loss.joint or len(dual) != problem.data.shape[0]:
         return np.inf
     shares = problem.shares()
+    # Those of a larger lam, scaled: w(a) is what it was.
+    dual = min(1.0, problem.lam / fit.resume.lam) * dual.astype(np.float64)
     each = np.multiply(shares, conjugate(dual, problem.numbers()), out=np.zeros_like(dual), where=shares > 0)
     other = problem.combine(shares * dual) / problem.lam
     bound = -float(each.sum()) - problem.lam / 2 * float(np.square(other).sum())

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from .. import _core
 from ..problem.problem import Floats, Problem
 from ..solvers.base import Fit, Resume, Run, Solver
 from ..solvers.dual import DualSolver
 from ..solvers.many import Job
+from .folds import PIECE
 
 _SMOOTH_ROWS, _SMOOTH_WEIGHTS = 128, 1200  # rows for each weight, and weights: see second_order/descent.hpp
 
@@ -32,20 +35,40 @@ class Chain:
         self._last: Resume | None = None
         self._fit: Fit | None = None
         self._square = np.nan  # ||w(a)||^2 of the last dual variables at their own lam
+        self._kept: Resume | None = None
+        self._few_digits = _FewDigits()
 
     def start(self) -> Resume:
         """Where the next fit begins."""
         return self._zero if self._last is None else replace(self._last, steps=0)
 
-    def last(self, dtype: Any) -> Resume | None:
-        """Where the last fit has ended, its dual variables in this dtype."""
+    def keep(self) -> None:
+        """Where the last fit has ended, for `go_back`."""
         last = self._last
-        return last and replace(last, dual=None if last.dual is None else last.dual.astype(dtype))
+        self._kept = None if last is None else replace(last, dual=None)
+        if last is not None and last.dual is not None:
+            self._few_digits.take(last.dual)
 
-    def begin_with(self, last: Resume | None) -> None:
-        """The next fit begins there, whatever came before. Dual variables that are not quite feasible will be."""
-        self._last = last and replace(last, dual=None if last.dual is None else last.dual.astype(np.float64))
+    def go_back(self) -> None:
+        """The next fit begins where `keep` was called. Dual variables that are not quite feasible will be; they are
+        written over those of the last fit, in an array that is not known as its own.
+        """
+        last, kept = self._last, self._kept
+        dual = None
+        if kept is not None and self._few_digits.numbers is not None:
+            mine = None if last is None else last.dual
+            dual = np.empty(len(self._few_digits.numbers), np.float32) if mine is None else mine[:]
+            self._few_digits.give(dual)
+        self._last = kept and replace(kept, dual=dual)
         self._fit = None
+
+    def let_go(self) -> None:
+        """Of the last fit, as the next one is about to begin: its scores are as long as the rows."""
+        self._fit = None
+
+    def give_up_scores(self) -> None:
+        """Of the last fit: its rows can be scored anew."""
+        self._fit = self._fit and replace(self._fit, scores=None)
 
     def add(self, problem: Problem, fit: Fit) -> None:
         """A fit that is done."""
@@ -54,7 +77,8 @@ class Chain:
         self._last, self._fit, self._square = fit.resume, fit, np.nan
 
     def proven(self, problem: Problem, run: Run) -> Fit | None:
-        """The last fit as one of this problem, which differs in lam alone, if that is exact enough; else nothing.
+        """The last fit as one of this problem, which differs in lam alone, if that is exact enough; else nothing. Its
+        dual variables are those of the lam that it was made for.
 
         With a part t = lam / lam_before of the dual variables, w(t a) is what w(a) was: f(w) and D(t a) at the new lam
         follow from the objective, ||w||^2, ||w(a)||^2 and the sum of conjugates.
@@ -69,23 +93,17 @@ class Chain:
             return None
         square = _square(fit.w)
         f = fit.objective - (last.lam - lam) / 2 * square
-        shares, a = problem.shares(), part * last.dual
-        used = shares > 0
-        each = np.multiply(shares, problem.loss.conjugate(a, problem.numbers()), out=np.zeros_like(a), where=used)
-        conjugates = float(each.sum())
+        conjugates = _conjugates(problem, last.dual, part)
         allowed = run.tol * problem.at_zero - fit.rounding
         if f + conjugates + lam / 2 * square > 1.1 * allowed:  # w(a) is near w: too far from it
             return None
         if np.isnan(self._square):
-            self._square = _square(problem.combine(shares * last.dual) / last.lam)
+            self._square = _square(_combined(problem, last.dual) / last.lam)
         bound = -conjugates - lam / 2 * self._square
         if not f - bound <= allowed:
             return None
         line = np.array([[run.seconds(), last.steps, f, min(f, bound)]])
-        resume = replace(last, dual=a, lam=lam)
-        self._last = resume  # w(a) is what it was
-        self._fit = replace(fit, history=line, converged=True, epochs=0.0, operations=0.0, resume=resume)
-        return self._fit
+        return replace(fit, history=line, converged=True, epochs=0.0, operations=0.0)
 
 
 def profits(problem: Problem, solver: Solver) -> bool:
@@ -96,6 +114,54 @@ def profits(problem: Problem, solver: Solver) -> bool:
         return False
     few = problem.n_weights <= min(_SMOOTH_WEIGHTS, problem.m / _SMOOTH_ROWS)
     return not (few and np.isfinite(problem.loss.smoothness))
+
+
+class _FewDigits:
+    """Dual variables to three digits, in two bytes each: enough to begin with."""
+
+    def __init__(self) -> None:
+        self.numbers: NDArray[np.float16] | None = None
+        self._scale = 1.0
+
+    def take(self, dual: NDArray[Any]) -> None:
+        self._scale = max(float(dual.max()), -float(dual.min())) or 1.0
+        if self.numbers is None or len(self.numbers) != len(dual):
+            self.numbers = np.empty(len(dual), np.float16)
+        for some in _pieces(len(dual)):
+            self.numbers[some] = dual[some].astype(np.float64) / self._scale
+
+    def give(self, dual: NDArray[Any]) -> None:
+        """To be written there."""
+        assert self.numbers is not None
+        for some in _pieces(len(dual)):
+            dual[some] = self.numbers[some].astype(np.float64) * self._scale
+
+
+def _pieces(n_rows: int) -> Iterator[slice]:
+    return (slice(at, min(at + PIECE, n_rows)) for at in range(0, n_rows, PIECE))
+
+
+def _conjugates(problem: Problem, dual: Floats, part: float) -> float:
+    """Their mean, of a part of the dual variables."""
+    assert problem.loss.conjugate is not None
+    total = 0.0
+    for some in _pieces(len(dual)):
+        s, a = problem.weights.part(some, len(dual)), part * dual[some].astype(np.float64)
+        each = np.multiply(s, problem.loss.conjugate(a, problem.numbers(some)), out=np.zeros_like(a), where=s > 0)
+        total += float(each.sum())
+    return total / problem.weights.total
+
+
+def _combined(problem: Problem, dual: Floats) -> Floats:
+    """sum_i s_i dual_i x_i / sum_i s_i."""
+    if not hasattr(problem.data, "native"):
+        return problem.combine(problem.shares() * dual)
+    sums = np.zeros(problem.n_weights)
+    for some in _pieces(len(dual)):
+        pulls = problem.weights.part(some, len(dual)) * dual[some].astype(np.float64)
+        every = np.arange(some.start, some.stop)
+        _core.batch_add(problem.rows, float(problem.bias != "none"), every, pulls, sums)
+    return sums / problem.weights.total
 
 
 def _square(w: Floats) -> float:
@@ -116,7 +182,15 @@ def solve_next(
 ) -> list[Fit]:
     """A fit for each job and its chain: those that are proven already, and those of `solve` for the others."""
     known = [chain.proven(job.problem, run) for chain, job in zip(series, jobs, strict=True)]
-    left = [job for job, fit in zip(jobs, known, strict=True) if fit is None]
+    left = []
+    for chain, job, fit in zip(series, jobs, known, strict=True):
+        if fit is None:
+            chain.let_go()
+            left.append(job)
+    if left:  # which need the memory of what the others have scored
+        for chain in series:
+            chain.give_up_scores()
+        known = [fit and replace(fit, scores=None) for fit in known]
     solved = iter(solve(left) if left else [])
     fits = [fit or next(solved) for fit in known]
     for chain, job, fit, was_known in zip(series, jobs, fits, known, strict=True):
@@ -133,21 +207,26 @@ class Chained:
 
     def __init__(self, series: Sequence[Chain], solve: Callable[[list[tuple[int, Job]], Run, int], list[Fit]]) -> None:
         self._series, self._solve = series, solve
-        self._kept: tuple[float, list[Resume | None]] = (np.nan, [])
+        self._kept = np.nan  # which lam
 
     def keep(self, lam: float) -> None:
         """The last fits, for `go_back`; one lam at a time, to a few digits: dual variables are as long as the rows."""
-        self._kept = float(lam), [chain.last(np.float32) for chain in self._series]
+        self._kept = float(lam)
+        for chain in self._series:
+            chain.keep()
 
     def go_back(self, lam: float) -> None:
         """The next fits are for this lam: they begin where `keep` has left it, else with the last fits, which may be
         of this very lam.
         """
-        at, kept = self._kept
-        if all(chain.start().lam == lam for chain in self._series):
+        if self._kept != lam or all(chain.start().lam == lam for chain in self._series):
             return
-        for chain, last in zip(self._series, kept if at == lam else (), strict=at == lam):
-            chain.begin_with(last)
+        for chain in self._series:
+            chain.go_back()
+
+    def forget(self) -> None:
+        """All fits: nobody will ask for another."""
+        self._series, self._solve = [], lambda jobs, run, seed: []
 
     def solve(self, problems: list[Problem], run: Run, seed: int) -> list[Fit]:
         jobs = [Job(problem, chain.start()) for problem, chain in zip(problems, self._series, strict=True)]

@@ -136,7 +136,7 @@ class Chances(ClassifierMixin):  # type: ignore[misc]  # scikit-learn has no typ
         if found.out_of_fold is None:
             return
         kept = found.out_of_fold[int(np.flatnonzero(self.lams_ == self.lam_)[0])]
-        rows = np.concatenate([held_out for held_out, _ in kept])
+        rows = np.concatenate([fold.held_out for fold, _ in kept])
         self._chances = []
         scores = stand_in(self, stated.facts, np.concatenate([each for _, each in kept])).decision_function(None)
         given = stated.told.sample_weight

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import Any, cast
@@ -83,7 +83,7 @@ class KernelSearch(LamSearch, KernelModel):
         solver: Solver = self._method(stated.problem, run, max(2, len(stated.names)))
         return solver
 
-    def _path_of(self, stated: KernelStated, solver: Solver, folds: list[Fold]) -> Path:
+    def _path_of(self, stated: KernelStated, solver: Solver, folds: Sequence[Fold]) -> Path:
         if isinstance(solver, KernelAuto) and not stated.problem.in_pairs:
             return cast(Path, FoldSolver())
         return FoldByFold(self, solver, len(stated.names))

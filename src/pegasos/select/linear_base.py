@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from sklearn.base import clone
 
 from .. import _core
 from ..estimators.base import Stated, thread_count
 from ..estimators.linear_base import LinearModel
-from ..problem.problem import Floats, Problem
+from ..problem.problem import Floats, Problem, Weights
 from ..rules import Flag, Rule
 from ..solvers.base import Fit, Run, Solver
 from ..solvers.dual import Auto
-from ..solvers.many import Job, solve_many
+from ..solvers.many import Job
 from .base import SEARCH_RULES, LamSearch, NotHere, Searched
 from .bounds import Bounds
 from .chain import Chained, chains
-from .folds import Fold
+from .fold_weights import weights_of_folds
+from .folds import PIECE, Fold
 from .grid import largest_lam
 from .search import Path
-from .side_by_side import ROUGHEST, SideBySide, stand_side_by_side
+from .side_by_side import SideBySide, solve_alone, stand_side_by_side
 
 LINEAR_SEARCH_RULES: dict[str, Rule] = {**SEARCH_RULES, "score_bounds": Flag()}
 
@@ -36,24 +39,30 @@ class LinearSearch(LamSearch, LinearModel):
         solver.check(stated.problem, run)
         return solver
 
-    def _path_of(self, stated: Stated, solver: Solver, folds: list[Fold]) -> Path:
+    def _path_of(self, stated: Stated, solver: Solver, folds: Sequence[Fold]) -> Path:
         if isinstance(solver, Auto):  # the last digits of folds are nobody's
             solver = clone(solver).set_params(polish=False)
         series = chains(len(folds) * len(stated.names), np.zeros(stated.problem.n_weights), solver)
         together = SideBySide(solver)
 
         def solve(jobs: list[tuple[int, Job]], run: Run, seed: int) -> list[Fit]:
-            if run.tol >= ROUGHEST and stand_side_by_side(jobs[0][1].problem, solver, run):
+            if stand_side_by_side(jobs[0][1].problem, solver, run):
                 return together.solve(jobs, run, seed)
-            return solve_many([job for _, job in jobs], solver, run, seed)
+            together.give_up_scores()
+            return solve_alone([job for _, job in jobs], solver, run, seed)
 
         return Chained(series, solve)
+
+    def _weights_of_folds(self, stated: Stated, folds: Sequence[Fold]) -> list[Weights]:
+        return weights_of_folds(stated, folds)
 
     def _largest_lam(self, stated: Stated) -> float:
         stated.problem.check_scale()
         return largest_lam(stated.problem, len(stated.names))
 
     def _fit_to_all(self, searched: Searched, run: Run) -> tuple[Stated, list[Fit]]:
+        if isinstance(searched.path, Chained):
+            searched.path.forget()  # the last fit begins anew, and what folds know of every row is in its way
         stated = searched.stated
         return stated, self._solve(stated.problem, stated.names, run, False, stated.told)
 
@@ -89,7 +98,10 @@ class LinearSearch(LamSearch, LinearModel):
         duals = [fit.resume.dual for fit in fits if fit.resume is not None and fit.resume.dual is not None]
         if len(duals) < len(fits):
             return np.nan
-        used = np.zeros(problem.data.shape[0], bool)
-        for dual in duals:
-            used |= dual.reshape(len(used), -1).any(axis=1)
-        return float((used & (problem.shares() > 0)).sum())
+        n_rows, count = problem.data.shape[0], 0
+        each = [dual.reshape(n_rows, -1) for dual in duals]
+        for at in range(0, n_rows, PIECE):
+            some = slice(at, at + PIECE)
+            used = np.logical_or.reduce([dual[some].any(axis=1) for dual in each])
+            count += int((used & (problem.weights.part(some, n_rows) > 0)).sum())
+        return float(count)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from inspect import signature
 from typing import Any
 
@@ -70,10 +71,7 @@ class Scorer:
             )
             return held_out, train
         if self._plain:
-            answers = stand_in(self._model, self._facts, scores).predict(None)
-            if is_classifier(self._model):
-                answers = answers == self._y
-            return self._usual(answers, fold.held_out), self._usual(answers, fold.train)
+            return self._usual(scores, fold, False), self._usual(scores, fold, True)
         return self._value(scores, fold.held_out), self._value(scores, fold.train)
 
     def _value(self, scores: Floats, rows: Any) -> float:
@@ -81,15 +79,24 @@ class Scorer:
         weights = {} if self._s is None else {"sample_weight": self._s[rows]}
         return float(self._score(model, rows[:, None], self._y[rows], **weights))
 
-    def _usual(self, answers: Any, rows: Any) -> float:
-        """Accuracy, where answers are right or wrong, or R^2, as `model.score` has it with these weights: its checks
-        take longer than many a fit.
+    def _usual(self, scores: Floats, fold: Fold, train: bool) -> float:
+        """Accuracy or R^2, as `model.score` has it with these weights: its checks take longer than many a fit. Some
+        rows at a time: answers for all of them would take more memory than their scores.
         """
-        answers, s = answers[rows], None if self._s is None else self._s[rows]
         if is_classifier(self._model):
-            return float(np.average(answers, weights=s))
-        y = self._y[rows]
-        mean = np.average(y, weights=s)
-        spread = float(np.average((y - mean) ** 2, weights=s))
-        left = float(np.average((y - answers) ** 2, weights=s))
+            return self._mean(fold, train, lambda rows: self._answers(scores, rows) == self._y[rows])
+        mean = self._mean(fold, train, lambda rows: self._y[rows])
+        spread = self._mean(fold, train, lambda rows: (self._y[rows] - mean) ** 2)
+        left = self._mean(fold, train, lambda rows: (self._y[rows] - self._answers(scores, rows)) ** 2)
         return 1 - left / spread if spread > 0 else float(left == 0)
+
+    def _answers(self, scores: Floats, rows: Any) -> Any:
+        return stand_in(self._model, self._facts, scores[rows]).predict(None)
+
+    def _mean(self, fold: Fold, train: bool, values: Callable[[Any], Any]) -> float:
+        total = weight = 0.0
+        for rows in fold.pieces(train):
+            each, s = values(rows), None if self._s is None else self._s[rows]
+            total += float(each.sum() if s is None else (s * each).sum())
+            weight += float(len(rows) if s is None else s.sum())
+        return total / weight

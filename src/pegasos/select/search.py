@@ -7,7 +7,7 @@ as `tol`, and so are those of any other that might be ahead of it if it were: as
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -45,14 +45,14 @@ class Found:
     n_lams: int = 0  # that all folds were fitted for
     stopped_early: bool = False
     operations: float = 0.0
-    out_of_fold: dict[int, list[tuple[Any, Floats]]] | None = None  # of every lam: rows, and their scores, of each fold
+    out_of_fold: dict[int, list[tuple[Fold, Floats]]] | None = None  # of every lam: of held-out rows
 
     @classmethod
     def nothing(cls, n_folds: int, n_lams: int, keep: bool) -> Found:
         scores, train_scores, gaps, objectives, n_support = np.full((5, n_folds, n_lams), np.nan)
         missed, exact = np.zeros((2, n_folds, n_lams), bool)
         bounds = np.full((n_folds, n_lams, 3), np.nan)
-        kept: dict[int, list[tuple[Any, Floats]]] | None = {} if keep else None
+        kept: dict[int, list[tuple[Fold, Floats]]] | None = {} if keep else None
         return cls(scores, train_scores, gaps, objectives, n_support, bounds, missed, exact, out_of_fold=kept)
 
 
@@ -66,7 +66,7 @@ class Path(Protocol):
 class Search:
     """The folds of a problem, over falling lam."""
 
-    def __init__(self, model: Any, stated: Stated, folds: list[Fold], path: Path, run: Run, keep: bool) -> None:
+    def __init__(self, model: Any, stated: Stated, folds: Sequence[Fold], path: Path, run: Run, keep: bool) -> None:
         """keep: the scores of held-out rows, to make chances of them."""
         self._model, self._stated, self._folds, self._run = model, stated, folds, run
         self._path: Any = path
@@ -74,6 +74,9 @@ class Search:
         several = n_models > 1
         self._problems = model._problems_of(stated, folds)
         self._jobs = [replace(one, positive=k) if several else one for one in self._problems for k in range(n_models)]
+        # What tol is a part of is no matter of lam, and a look at all targets in regression: at copies, which are
+        # forgotten with what native code needs of them.
+        self._yardsticks = [replace(job).at_zero for job in self._jobs]
         self._scorer = model._scorer(stated)
         self._bounds = model._bounds(stated)
         self._keep = keep
@@ -144,6 +147,8 @@ class Search:
         if run.max_time is not None:  # what is left is for the other lams, and for the fit on all rows
             share = run.seconds() + max(0.0, run.seconds_left()) / (lams_left + 1)
         jobs = [replace(job, lam=float(lam)) for job in self._jobs]
+        for job, at_zero in zip(jobs, self._yardsticks, strict=True):
+            vars(job)["at_zero"] = at_zero
         fits = self._path.solve(jobs, replace(run, max_time=share), seed)
         n = len(self._stated.names)
         return [fits[k * n : (k + 1) * n] for k in range(len(self._folds))]
@@ -161,10 +166,11 @@ class Search:
             if self._bounds is not None:
                 found.bounds[k, i] = self._bounds.of(replace(problem, lam=float(lam)), fold, each, scores)
             found.missed[k, i] = not all(fit.converged for fit in each)
-            so_anyway = found.gaps[k, i] <= self._run.tol * problem.at_zero
+            so_anyway = found.gaps[k, i] <= self._run.tol * self._yardsticks[k * len(each)]
             found.exact[k, i] = not found.missed[k, i] and (to_tol or so_anyway)
             found.operations += sum(fit.operations for fit in each)
-            kept.append((fold.held_out, scores[fold.held_out]))
+            if found.out_of_fold is not None:
+                kept.append((fold, scores[fold.held_out]))
         if found.out_of_fold is not None:
             found.out_of_fold[i] = kept
 

@@ -4,19 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .. import _core
 from ..problem.problem import Floats, Problem
+from ..problem.weights import CodedWeights
 from ..solvers.base import Fit, Resume, Run, Solver
 from ..solvers.dual import Auto
 from ..solvers.many import Job, solve_many
 from .chain import profits
 
-ROUGHEST = 1e-3  # tol: what is more exact is done one by one
+_FAIR = 1e-3  # tol: what is more exact is done one by one,
+_FINEST = 1e-5  # but where there are more weights than this, and second-order methods have nothing to add, down to here
+_MANY_WEIGHTS = 1200
 _WIDEST = 8  # problems side by side: their numbers of a feature fill a line of the cache
-_MOST_EPOCHS = 20  # then Auto goes on, which lets rows sit out and has second-order methods
+_MOST_EPOCHS = 20  # then Auto goes on, which has second-order methods
+_MOST_FINE_EPOCHS = 120  # the same where there are many weights; these epochs are short, since few rows move
+_FEW_ROWS = 10_000  # dual variables of fewer take no memory to speak of
+_SHORT = 1e-25, 1e25  # sizes of targets: dual variables of seven digits hold what belongs to them
 
 
 def stand_side_by_side(problem: Problem, solver: Solver, run: Run) -> bool:
@@ -31,7 +39,42 @@ def stand_side_by_side(problem: Problem, solver: Solver, run: Run) -> bool:
         and hasattr(problem.data, "native")
         and not run.room.folder
         and profits(problem, solver)
+        and run.tol >= (_FAIR if problem.n_weights <= _MANY_WEIGHTS else _FINEST)
+        and (not problem.is_regression or _moderate(problem.labels))
     )
+
+
+def _most_epochs(problem: Problem, run: Run) -> int:
+    fine = run.tol <= _FAIR and problem.n_weights > _MANY_WEIGHTS
+    return _MOST_FINE_EPOCHS if fine else _MOST_EPOCHS
+
+
+def _moderate(numbers: Floats) -> bool:
+    largest = max(float(numbers.max()), -float(numbers.min()))
+    return largest == 0 or _SHORT[0] < largest < _SHORT[1]
+
+
+@dataclass
+class _Shortening:
+    """A solver whose fits leave dual variables of seven digits, in half the memory: enough to begin with."""
+
+    solver: Solver
+
+    def solve(self, problem: Problem, run: Run, start: Resume, seed: int) -> Fit:
+        fit = self.solver.solve(problem, run, start, seed)
+        dual = None if fit.resume is None else fit.resume.dual
+        if fit.resume is None or dual is None or problem.loss.joint or len(dual) < _FEW_ROWS or not _moderate(dual):
+            return fit
+        return replace(fit, resume=replace(fit.resume, dual=dual.astype(np.float32)))
+
+    def check(self, problem: Problem, run: Run) -> None:
+        """Done already."""
+
+
+def solve_alone(jobs: Sequence[Job], solver: Solver, run: Run, seed: int) -> list[Fit]:
+    """One fit after the other, or several at a time. What native code needs of a fold lives as long as its fit."""
+    own = [Job(job.problem, job.start, job.problem.positive) for job in jobs]
+    return solve_many(own, _Shortening(solver), run, seed)
 
 
 @dataclass
@@ -39,11 +82,11 @@ class _Group:
     """Of jobs that were solved together: their places, and what the next fits go on with."""
 
     places: list[int]
-    duals: list[Floats]
+    duals: list[NDArray[np.float32]]
+    calm: NDArray[np.uint8]  # of each row, how often it was found at rest
     u: Floats  # a line for each feature, sums that belong to the dual variables
     drift: Floats  # what they may be wrong by; infinite where they are not known
     scores: Floats  # a line for each row, to be written over
-    trust: float = 1.0  # exact gap over the one expected, the last time
 
 
 class SideBySide:
@@ -55,20 +98,31 @@ class SideBySide:
     def __init__(self, solver: Solver) -> None:
         self._solver = solver
         self._groups: list[_Group] = []
+        self._trust: dict[int, float] = {}  # by first place: exact gap over the one expected, the last time
         self._norms = np.empty(0, np.float32)
 
     def solve(self, jobs: Sequence[tuple[int, Job]], run: Run, seed: int) -> list[Fit]:
         """jobs: with their places."""
         fits: list[Fit] = []
+        places = [place for place, _ in jobs]
+        together = [places[i : i + _WIDEST] for i in range(0, len(jobs), _WIDEST)]
+        self._groups = [group for group in self._groups if group.places in together]
         for i in range(0, len(jobs), _WIDEST):
             fits += self._together(jobs[i : i + _WIDEST], run, seed)
-        rest = run.max_epochs - _MOST_EPOCHS
+        rest = run.max_epochs - _most_epochs(jobs[0][1].problem, run)
         left = [i for i, fit in enumerate(fits) if not fit.converged and not fit.interrupted and rest > 0]
+        if left:  # what the others have scored is not worth its memory: they are scored anew
+            self.give_up_scores()
+            fits = [replace(fit, scores=None) for fit in fits]
         again = [Job(jobs[i][1].problem, _resume_of(fits[i])) for i in left]
-        more = solve_many(again, self._solver, replace(run, max_epochs=rest), seed) if again else []
+        more = solve_alone(again, self._solver, replace(run, max_epochs=rest), seed) if again else []
         for i, fit in zip(left, more, strict=True):
             fits[i] = replace(fit, operations=fits[i].operations + fit.operations)
         return fits
+
+    def give_up_scores(self) -> None:
+        """Others will score the rows, and need the memory."""
+        self._groups.clear()
 
     def _together(self, jobs: Sequence[tuple[int, Job]], run: Run, seed: int) -> list[Fit]:
         problems = [job.problem for _, job in jobs]
@@ -77,24 +131,32 @@ class SideBySide:
             self._norms = np.full(n_rows, -1.0, np.float32)
         group = self._group_of(jobs, n_rows, dim)
         options = _core.SideBySideOptions()
-        options.seed, options.most_epochs = seed, int(np.ceil(min(_MOST_EPOCHS, run.max_epochs)))
+        options.seed, options.most_epochs = seed, int(np.ceil(min(_most_epochs(problems[0], run), run.max_epochs)))
         options.tol = run.tol * min(one.at_zero for one in problems)
         options.new_lam = bool(any(job.start.lam != job.problem.lam for _, job in jobs if job.start.dual is not None))
-        options.trust = group.trust
+        options.trust, options.many_epochs = self._trust.get(group.places[0], 1.0), run.tol <= _FAIR
         w = np.empty((n, dim))
+        coded = [one.weights for one in problems if isinstance(one.weights, CodedWeights)]
+        if len(coded) == n:
+            natives = [one.native_with(each.base, None) for one, each in zip(problems, coded, strict=True)]
+        else:
+            natives, coded = [one.native() for one in problems], []
         found = _core.side_by_side(
-            [problem.native() for problem in problems],
+            natives,
             options,
             group.duals,
+            [each.codes for each in coded],
+            [each.factors for each in coded],
             u=group.u,
             drift=group.drift,
             norms=self._norms,
+            calm=group.calm,
             w=w,
             scores=group.scores,
             threads=run.threads,
             watch=run.watch(),
         )
-        group.trust = found["trust"]
+        self._trust[group.places[0]] = found["trust"]
         return [
             Fit(
                 w=w[k],
@@ -119,12 +181,18 @@ class SideBySide:
             ):
                 self._groups.append(before)
                 return before
-        duals = [np.zeros(n_rows) if job.start.dual is None else job.start.dual for _, job in jobs]
-        known = [0.0 if job.start.dual is None else np.inf for _, job in jobs]
-        group = _Group(places, duals, np.zeros((dim, len(jobs))), np.array(known), np.empty((n_rows, len(jobs))))
-        group.trust = 1.0 if before is None else before.trust
+        duals = [_short(job.start.dual, n_rows) for _, job in jobs]
+        drift = np.array([0.0 if job.start.dual is None else np.inf for _, job in jobs])
+        # Where the same jobs begin anew, nobody needs what their rows scored.
+        reused = before is not None and before.places == places
+        scores = before.scores if before is not None and reused else np.empty((n_rows, len(jobs)))
+        group = _Group(places, duals, np.zeros(n_rows, np.uint8), np.zeros((dim, len(jobs))), drift, scores)
         self._groups.append(group)
         return group
+
+
+def _short(dual: NDArray[Any] | None, n_rows: int) -> NDArray[np.float32]:
+    return np.zeros(n_rows, np.float32) if dual is None else dual.astype(np.float32, copy=False)
 
 
 def _resume_of(fit: Fit) -> Resume:

@@ -34,7 +34,7 @@ class Resume:
 
     w: Floats
     steps: int = 0
-    dual: Floats | None = None
+    dual: NDArray[Any] | None = None  # of floats, perhaps short ones
     lam: float = np.nan
     own: Mapping[str, Floats | float] = field(default_factory=dict)
     solver: str = ""  # whose `own` it is
