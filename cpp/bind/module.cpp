@@ -8,6 +8,7 @@
 #include "arrays.hpp"
 #include "gil.hpp"
 #include "pegasos/data/encode.hpp"
+#include "pegasos/data/nonzeros.hpp"
 #include "pegasos/data/sampler.hpp"
 
 using namespace nb::literals;
@@ -34,6 +35,29 @@ void bind_rows_of(nb::class_<PyRows>& rows) {
   csr(&PyRows::csr<T, int32_t, int64_t>);
   csr(&PyRows::csr<T, int64_t, int32_t>);
   csr(&PyRows::csr<T, int64_t, int64_t>);
+}
+
+template <class T>
+double fill(Mat<T> X) {
+  WithoutGil nogil;
+  return pegasos::fill(X.data(), int64_t(X.shape(0)), int64_t(X.shape(1)));
+}
+
+template <class T>
+nb::tuple nonzeros(Mat<T> X) {
+  pegasos::Nonzeros<T> found;
+  {
+    WithoutGil nogil;
+    found = pegasos::nonzeros(X.data(), int64_t(X.shape(0)), int64_t(X.shape(1)));
+  }
+  return nb::make_tuple(to_numpy(std::move(found.data)), to_numpy(std::move(found.indices)),
+                        to_numpy(std::move(found.indptr)));
+}
+
+template <class T>
+void bind_tables_of(nb::module_& m) {
+  m.def("fill", &fill<T>, "X"_a.noconvert());
+  m.def("nonzeros", &nonzeros<T>, "X"_a.noconvert());
 }
 
 nb::tuple encode(nb::ndarray<const uint8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu> items, int threads) {
@@ -78,6 +102,8 @@ NB_MODULE(_core, m) {
   nb::class_<PyRows> rows(m, "Rows");
   bind_rows_of<float>(rows);
   bind_rows_of<double>(rows);
+  bind_tables_of<float>(m);
+  bind_tables_of<double>(m);
   rows.def_prop_ro("shape", [](const PyRows& r) { return nb::make_tuple(r.size(), r.n_features()); })
       .def_prop_ro("strictly_increasing", [](const PyRows& r) { return r.checked().strictly_increasing; })
       .def_prop_ro("repeats", [](const PyRows& r) { return r.checked().repeats; })

@@ -33,6 +33,7 @@ class Number:
             need += f" and <= {self.high:g}"
         if not _is_number(value, Real) or not math.isfinite(value):
             return need
+        value = float(value)  # NumPy would compare in float32, where a limit of 1e100 overflows
         right = value > self.low if self.above else value >= self.low
         return None if right and value <= self.high else need
 

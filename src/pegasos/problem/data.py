@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from .. import _core
-from .rows import make_rows
+from .rows import make_rows, without_zeros
 from .weights import Weights
 
 BLOCK = 8192  # rows
@@ -44,13 +44,17 @@ def own_labels(X: Any, y: Any) -> Any:
 
 
 class InMemory:
-    """An array or a CSR matrix, checked when it comes in and used as it lies, without a copy."""
+    """An array or a CSR matrix, checked when it comes in and used as it lies, without a copy.
+
+    The exception are dense tables that are nearly all zeros: solvers skip those, which takes a copy of the rest.
+    """
 
     place = "memory"
 
     def __init__(self, X: Any, threads: int = 1, names: Any = None, *, check: bool = True) -> None:
         """names: of the columns, for the error about one of them. check: False where whoever draws a row checks it."""
-        self._X, self._rows = X, make_rows(X, training=True, threads=threads, names=names, check=check)
+        self._X = without_zeros(X) if check else X
+        self._rows = make_rows(self._X, training=True, threads=threads, names=names, check=check)
         self.is_checked, self.names = check, names
         self.shape: tuple[int, int] = self._rows.shape
 

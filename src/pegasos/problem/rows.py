@@ -12,6 +12,11 @@ import scipy.sparse as sp
 from .. import _core
 from .entries import refuse_dates, refuse_masked, refuse_objects, with_names
 
+# Dense tables of which at most this part is not zero, of at least so many columns, are trained on as sparse rows: a
+# sparse number costs a solver four to eight dense ones, and making the copy about a pass (5,000 one-hot rows of 332
+# columns: 181 -> 53 ms, LinearSVC, which drops the zeros too, 30).
+_SPARSE_FILL, _SPARSE_COLUMNS = 0.1, 20
+
 _FORMAT = {"accept_sparse": "csr", "dtype": [np.float64, np.float32], "order": "C", "ensure_all_finite": False}
 
 
@@ -109,6 +114,16 @@ def make_rows(X: Any, *, training: bool, threads: int = 1, names: Any = None, ch
     """
     with naming(names):
         return _native_rows(X, training, threads, check)
+
+
+def without_zeros(X: Any) -> Any:
+    """X, or a CSR copy of its entries where it is a dense table that is nearly all zeros (one-hot columns, say)."""
+    if sp.issparse(X) or not _SPARSE_COLUMNS <= X.shape[1] <= np.iinfo(np.int32).max:
+        return X
+    X = np.require(X, requirements=["C", "A"])
+    if _core.fill(X) > _SPARSE_FILL:
+        return X
+    return sp.csr_matrix(_core.nonzeros(X), shape=X.shape)
 
 
 @contextmanager
