@@ -65,7 +65,7 @@ class Twin:
         """One pass; every call has an epoch of its own, but for subsets, which know no epochs."""
         solver, m = self.model.solver, rows_left(y, s)
         if self.t == 0 and solver.step == "pegasos":
-            self.late = stream_start(X, self.model)
+            self.late = stream_start(X, self.model, s)
         self.began, self.parts = self.t, np.zeros(len(y))
         k = min(solver.k, m)
         first = self.t * (k if solver.sampling == "subsets" else m)
@@ -172,12 +172,13 @@ class Twin:
         return f, min(max(dual_value(rows, y, lam, a, HINGE, s), 0.0), f), b
 
 
-def stream_start(X: Any, model: PegasosClassifier) -> int:
+def stream_start(X: Any, model: PegasosClassifier, s: Array | None = None) -> int:
     """A stream begins with the step that takes the score of a row by 1: 1/(lam t0) = 1/R^2, R^2 of its first rows; that
     of an average does not count the bias.
     """
     bias = "none" if model.solver.output in ("average", "tail") else model.bias
-    return round(float(np.mean((with_bias(X, bias) ** 2).sum(axis=1))) / model.lam)
+    rows = X if s is None else X[s > 0]  # others do not exist
+    return round(float(np.mean((with_bias(rows, bias) ** 2).sum(axis=1))) / model.lam)
 
 
 def rows_left(y: Array, s: Array | None) -> int:

@@ -27,7 +27,6 @@ void tell(nb::dict& result, const Solved& done) {
   result["visits"] = done.visits;
   result["work"] = done.work;
   result["shift"] = done.shift;
-  result["gap"] = done.gap;
   result["end"] = name_of(done.end);
   result["gained"] = done.gained;
 }

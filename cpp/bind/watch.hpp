@@ -5,7 +5,6 @@
 #include <nanobind/nanobind.h>
 
 #include <algorithm>
-#include <atomic>
 #include <exception>
 #include <limits>
 
@@ -30,7 +29,7 @@ struct PyWatch {
         silence(longest_silence) {}
 
   bool outside() {
-    if (std::atomic_ref<uint8_t>(*stop.data()).load(std::memory_order_relaxed) != 0) return false;
+    if (__atomic_load_n(stop.data(), __ATOMIC_RELAXED) != 0) return false;
     if (!report.is_none() && clock_.seconds() - told_ >= silence && !remind()) return false;
     if (!polls_signals) return true;
     WithGil gil;

@@ -184,7 +184,7 @@ def test_partial_fit_is_one_pass_after_the_other(sampling):
     X, y = make_problem(M, 6)
     s = some_weights("with zeros", M)
     model = model_of(LAM, bias="regularized", random_state=4, k=4, sampling=sampling)
-    w, t, late = np.zeros(7), 0, stream_start(X[:25], model)
+    w, t, late = np.zeros(7), 0, stream_start(X[:25], model, s[:25])
     for part in (slice(0, 25), slice(25, 40), slice(0, 40)):
         model.partial_fit(X[part], y[part], classes=[-1, 1], sample_weight=s[part])
         left = np.count_nonzero(s[part])

@@ -24,10 +24,20 @@ class Scratch final : public std::pmr::memory_resource {
  private:
   static constexpr size_t large = 1 << 20;  // bytes
 
+  // The error, or 0. Room that is taken now cannot be missing later, when nobody could be told.
+  static int take_room(int file, off_t bytes) {
+#ifdef __APPLE__  // has no posix_fallocate
+    fstore_t all{F_ALLOCATEALL, F_PEOFPOSMODE, 0, bytes, 0};
+    return ::fcntl(file, F_PREALLOCATE, &all) == -1 || ::ftruncate(file, bytes) != 0 ? errno : 0;
+#else
+    return ::posix_fallocate(file, 0, bytes);
+#endif
+  }
+
   void* do_allocate(size_t bytes, size_t alignment) override {
     if (bytes < large) return std::pmr::new_delete_resource()->allocate(bytes, alignment);
     const int file = open_nameless();
-    const int full = ::posix_fallocate(file, 0, off_t(bytes));
+    const int full = take_room(file, off_t(bytes));
     void* const place = full ? MAP_FAILED : ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     const int failure = full ? full : errno;
     ::close(file);

@@ -24,7 +24,7 @@
 
 namespace pegasos {
 
-// s: score, y: label, a: dual variable, minus a slope, so that w = sum_i s_i a_i x_i / (lam sum s).
+// s: score, y: label, a: dual variable, minus a slope: w = sum_i p_i a_i x_i / lam, p_i the row's share of the weight.
 //   bounded_slope  |slope| <= 1; otherwise Pegasos starts its steps later
 //   smooth         the slope is continuous: Newton's method needs no proximal term
 //   costly         value and conjugate take exponentials or logarithms

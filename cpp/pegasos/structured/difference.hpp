@@ -118,14 +118,6 @@ void each_difference(const Chains& chains, int64_t i, const Layout& layout, cons
   }
 }
 
-// <w, phi(x_i, plus) - phi(x_i, minus)>
-inline double score_difference(const Chains& chains, int64_t i, const Layout& layout, const Label* plus,
-                               const Label* minus, const double* w) {
-  double sum = 0;
-  each_difference(chains, i, layout, plus, minus, [&](int64_t place, double x) { sum += x * w[place]; });
-  return sum;
-}
-
 // to <- to + phi(x_i, truth) - sum over labellings of their probability times phi, that is minus the slope of the log
 // loss; features of transitions are added elsewhere. marginals: tokens x labels; steps: expected numbers, from x to.
 inline void add_expected_difference(const Chains& chains, int64_t i, const Layout& layout, const Label* truth,
