@@ -145,7 +145,9 @@ def run(experiment: Experiment, setting: Setting) -> dict[str, Any]:
     """Do it and save it; the JSON that the report is made from."""
     path = setting.folder.parent / f"{experiment.name}.json"
     if setting.resume and path.is_file():
-        return dict(json.loads(path.read_text()))
+        kept = dict(json.loads(path.read_text()))
+        if " --only" not in kept["command"]:  # else it is not whole
+            return kept
     began = time.perf_counter()
     result = experiment.run(setting)
     found = plain(
