@@ -68,7 +68,8 @@ class NewtonPhase {
       // Solved too roughly to show what it gained (texts, lam 1e-7: 15 steps that took a sixth off the gap each).
       if (L::smooth && at_.best > at_.pays * before) care_ *= 0.1;
       const double fall = rounds < 4 ? 100 : rounds < 12 ? 10 : 3;
-      if (!L::smooth) curvature_ = std::max({curvature_ / fall, least_in_gaps * at_.best, 1e-12});
+      const double least = at_.best > far * at_.zero ? least_in_gaps * at_.best : 0;
+      if (!L::smooth) curvature_ = std::max({curvature_ / fall, least, 1e-12});
     } else if (!s_.meter.used_up()) {  // else it was cut short, and says nothing about the next one
       fail(rounds < most_rounds);
     }
@@ -90,7 +91,8 @@ class NewtonPhase {
   static constexpr double least_curvature = 10, most_curvature = 2000;
   // And never less than that: steps of a fifth of the gap ran into their last round and had to be taken back (digits,
   // tables of 500 rows). 0, 1, 2, 4 gaps on 140 problems and ten tols: 1, 0.95, 0.92, 0.95 of the work.
-  static constexpr double least_in_gaps = 2;
+  // Near the optimum, in parts of f(0), small ones are what the last digits take.
+  static constexpr double least_in_gaps = 2, far = 1e-6;
 
   // Newton steps of a phase, in one or more proximal steps. Measured on texts and small tables: 2 to 10 for smooth
   // losses and 10 for their last digits, 8 to 12 for those of several classes, 8 to 30 for others, 25 to 70 for their
