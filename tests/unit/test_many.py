@@ -85,9 +85,7 @@ class Counts:
         if problem is JOBS[self.at].problem:
             self.happens.set()
             return self.event(fit)
-        if any(
-            problem is job.problem for job in JOBS[self.at + 1 :]
-        ):  # not over before it has happened
+        if any(problem is job.problem for job in JOBS[self.at + 1 :]):  # not over before it has happened
             assert self.happens.wait(60)
             time.sleep(0.1)
         return fit
