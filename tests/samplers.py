@@ -54,14 +54,12 @@ def shuffled(items: list[int], draws: Stream) -> list[int]:
     return items
 
 
-def epoch_order(seed: int, epoch: int, m: int, bucket: int, mixed: bool = True) -> list[int]:
-    """Buckets of consecutive places in random order, places in random order inside, or if not mixed in their own; the
-    last bucket may be short.
-    """
+def epoch_order(seed: int, epoch: int, m: int, bucket: int) -> list[int]:
+    """Buckets of consecutive places in random order, places in random order inside; the last bucket may be short."""
     buckets = [list(range(start, min(start + bucket, m))) for start in range(0, m, bucket)]
     inside = Stream(seed).split(2 * epoch + 1)
     order = shuffled(list(range(len(buckets))), Stream(seed).split(2 * epoch))
-    return [place for b in order for place in (shuffled(buckets[b], inside.split(b)) if mixed else buckets[b])]
+    return [place for b in order for place in shuffled(buckets[b], inside.split(b))]
 
 
 def alias_table(weights: Array) -> tuple[list[int], list[int]]:
@@ -118,7 +116,7 @@ def picks_reference(
     if sampling != "iid":
         bucket = bucket_size(sampling, m)
         epochs = range(first // m, (first + count - 1) // m + 1)
-        orders = {epoch: epoch_order(seed, epoch, m, bucket, sampling != "runs") for epoch in epochs}
+        orders = {epoch: epoch_order(seed, epoch, m, bucket) for epoch in epochs}
         return rows[[orders[n // m][n % m] for n in numbers]]
     draws = Stream(seed)
     if s is None:

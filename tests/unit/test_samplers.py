@@ -61,19 +61,21 @@ def test_the_first_pick_is_uniform(sampling, m):
     """
     n = 20_000 if m < 1000 else 1000
     first = np.array([picks(sampling, seed, m, 0, 1, k=min(m, 100) // 2)[0] for seed in range(n)])
-    # An epoch begins with the first row of a run, and many rows have 64 of them.
-    classes = 32 if sampling == "runs" and m > 64 else min(m, 40)
+    classes = min(m, 40)
     assert chisquare(np.bincount(first * classes // m, minlength=classes)).pvalue > 1e-4
 
 
-def test_runs_are_consecutive_rows_in_their_order():
-    """64 runs of as many rows, up to 4,096, in a random order; the last one may be short."""
+def test_runs_are_consecutive_rows():
+    """64 runs of as many rows, up to 4,096, in a random order, and so are the rows inside; one may be short."""
     for m, length in ((1000, 15), (64 * 4096, 4096), (10**6, 4096)):
         found = picks("runs", 3, m, 0, m)
-        begins = np.flatnonzero(np.diff(found, prepend=-9) != 1)
-        assert set(found[begins] % length) == {0}
-        assert len(begins) >= m / length - 4  # two neighbours may follow one another
-        assert not np.array_equal(found, np.arange(m))
+        runs = found // length
+        changes = np.flatnonzero(np.diff(runs))
+        assert len(changes) == (m - 1) // length  # nothing of another run comes in between
+        assert not np.array_equal(runs, np.sort(runs))
+        whole = [np.flatnonzero(runs == run) for run in (0, 1)]
+        assert not any(np.array_equal(found[at], np.sort(found[at])) for at in whole)
+        assert not np.array_equal(found[whole[0]], found[whole[1]] - length)
 
 
 @pytest.mark.parametrize("sampling", SHUFFLED_ANEW)
