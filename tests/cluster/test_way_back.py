@@ -32,7 +32,12 @@ def test_tasks_need_no_library_that_is_long_to_import():
     assert told.stdout.split() == ["False"]
 
 
-def test_values_stay_beside_the_rows_and_idle_workers_get_none(client):
+def test_values_are_made_where_the_rows_are(client):
+    """What needs nothing goes to whoever is idle; what needs the rows begins beside them (and may be stolen)."""
+
+    def needed(key, dask_scheduler):
+        return [each.key for each in dask_scheduler.tasks[key].dependencies]
+
     cluster = Cluster(client, Run(1e-3, 1))
     workers = list(client.has_what())
     assert len(workers) > 1
@@ -42,7 +47,7 @@ def test_values_stay_beside_the_rows_and_idle_workers_get_none(client):
         for number in range(4):  # a round has one, and waits for it
             kept = cluster.keep(number, "orders", beside=rows)
             assert cluster.values([kept]) == [number]
-            assert [tuple(who) for who in client.who_has([kept]).values()] == [(home,)]
+            assert client.run_on_scheduler(needed, kept.key) == [rows.key]
 
 
 def test_copies_are_made_often_in_the_first_rounds(monkeypatch):
