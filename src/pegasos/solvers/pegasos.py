@@ -38,8 +38,8 @@ class Pegasos(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type 
         step, all subsets alike. "permutation" shuffles all rows anew each epoch, "fixed" uses one permutation again and
         again. "blocks" shuffles buckets of up to 32 consecutive rows and the rows inside each: as good as a permutation
         in every measurement, and two to three times faster on data larger than the cache. "runs" does the same
-        with runs of up to 4,096 rows: for a disk, of which long stretches are then read, and for rows that are in random
-        order already. Rows sorted by label, or alike otherwise, mislead it.
+        with runs of up to 4,096 rows: for a disk, of which long stretches are then read, and for rows that are in
+        random order already. Rows sorted by label, or alike otherwise, mislead it.
     step : {"pegasos", "norma"} or float, default="pegasos"
         Step size: 1/(lam t), p/(lam sqrt(t)), or a constant below 1/lam. For the squared losses, whose slopes are not
         bounded, 1/(lam (t + t0)) with t0 = L R^2/lam, where R is the length of the longest row and L = 2, and no step
