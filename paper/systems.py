@@ -99,7 +99,7 @@ class LinearPegasos:
     def __init__(self, data: Training, lam: float, seed: int = 0, how: Pegasos | None = None) -> None:
         self.how = how if how is not None else Pegasos(sampling="iid")
         if self.how.sampling not in ("iid", "subsets"):
-            raise ValueError("steps without certificates are drawn anew in each call: sampling must be iid or subsets.")
+            raise ValueError("steps without certificates have no epochs: sampling must be iid or subsets.")
         self._problem = data.problem(lam)  # holds what the native one looks at
         self._native = self._problem.native()
         self._lam, self._m, self._seed = lam, data.m, seed
@@ -124,8 +124,8 @@ class LinearPegasos:
         return int(self._state["t"])
 
     def advance(self, seconds: float, steps: int = 2**62) -> None:
-        """Calls of about a tenth of the time left; no more than an epoch each, which is what the library does in one
-        pass without a certificate."""
+        """Calls of about a third of the time left, and no more than an epoch each, which is what the library does in
+        one pass without a certificate. The same steps are taken however they are cut into calls."""
         until, last = self.seconds + seconds, self.steps + steps
         while self.seconds < until and self.steps < last:
             many = max(64.0, self._pace * (until - self.seconds) / 3) if math.isfinite(seconds) else 2.0**40

@@ -128,8 +128,16 @@ def figure_html(n: int, j: int, result: dict[str, Any], figure: dict[str, Any], 
         f'<figure><h3>{html.escape(figure["title"])}</h3><div class="plot" data-result="{n}" data-figure="{j}" '
         f'role="img" aria-label="{html.escape(figure["title"])}"></div><div class="controls">{boxes}'
         f'<a download="{name}" href="data:image/svg+xml;base64,{copy}">SVG</a></div>'
-        f"<figcaption>{html.escape(figure['note'])} <code>{html.escape(result['command'])}</code></figcaption></figure>"
+        f"<figcaption>{html.escape(caption(figure, result['data']))} "
+        f"<code>{html.escape(result['command'])}</code></figcaption></figure>"
     )
+
+
+def caption(figure: dict[str, Any], data: list[dict[str, Any]]) -> str:
+    """Its note, and the rows that it shows; where there are several data sets, notes and curves say which."""
+    alone = len(data) == 1 and data[0]["here"] not in figure["note"]
+    named = f"{data[0]['paper']}: {data[0]['here']}." if alone else ""
+    return " ".join(filter(None, (figure["note"], named)))
 
 
 def draw_svg(figure: dict[str, Any]) -> str:

@@ -62,13 +62,13 @@ class Twin:
         return self
 
     def partial_fit(self, X: Any, y: Array, s: Array | None = None) -> Twin:
-        """One pass; every call has an epoch of its own, but for subsets, which know no epochs."""
+        """One pass; every call has an epoch of its own, but for independent draws and subsets, which know no epochs."""
         solver, m = self.model.solver, rows_left(y, s)
         if self.t == 0 and solver.step == "pegasos":
             self.late = stream_start(X, self.model, s)
         self.began, self.parts = self.t, np.zeros(len(y))
         k = min(solver.k, m)
-        first = self.t * (k if solver.sampling == "subsets" else m)
+        first = self.t * (k if solver.sampling in ("iid", "subsets") else m)
         picks = picks_reference(solver.sampling, self.seed, len(y), first, m, s, k)
         for t in range(self.t + 1, self.t + 1 + math.ceil(m / k)):
             before = self.q.sum()  # 4/(t + 3) of the average is the iterate of step t

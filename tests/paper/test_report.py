@@ -66,6 +66,14 @@ def test_without_results_the_report_says_what_to_run(tmp_path):
         write_report.write(tmp_path, [])
 
 
+def test_every_figure_says_what_rows_it_shows(page):
+    captions = re.findall("<figcaption>(.*?)</figcaption>", page.read_text())
+    assert len(captions) == 3
+    assert all("a note CCAT: stand-in." in said for said in captions)
+    said = {"note": "cov1: a part of it. Epsilon is 3."}, [{"paper": "cov1", "here": "a part of it"}]
+    assert write_report.caption(*said) == said[0]["note"]  # not twice
+
+
 # What a user would do, and what then must be; runs in the page. Errors are kept from the first line on.
 WATCH = """<script>window.errors = []; window.addEventListener("error", (e) => errors.push(e.message));
 window.addEventListener("unhandledrejection", (e) => errors.push(String(e.reason)));
@@ -87,10 +95,16 @@ const wait = () => new Promise((next) => setTimeout(next, 200));
   out.wider = Math.max(...plots.map((place) => width(place) - place.clientWidth));
   out.overflow = document.documentElement.scrollWidth - window.innerWidth;
   out.errors = errors;
-  const place = document.createElement("pre"); place.id = "outcome"; place.textContent = JSON.stringify(out);
-  document.body.append(place);
+  out.width = window.innerWidth;
+  parent.postMessage(JSON.stringify(out), "*");
 })();
 </script>"""
+# In a frame: a window of a browser has a least width, which is more than that of a phone.
+FRAME = """<!doctype html><body style="margin:0"><iframe src="{}" style="border:0;width:{}px;height:900px"></iframe>
+<script>addEventListener("message", (said) => {{
+  const place = document.createElement("pre"); place.id = "outcome"; place.textContent = said.data;
+  document.body.append(place);
+}});</script>"""
 
 
 @pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here: install chromium to try the report in a browser")
@@ -98,13 +112,16 @@ const wait = () => new Promise((next) => setTimeout(next, 200));
 def test_in_a_browser_every_figure_is_drawn_and_every_control_works(page, width, tmp_path):
     driven = tmp_path / "driven.html"
     driven.write_text(page.read_text().replace("<head>", "<head>" + WATCH, 1).replace("</body>", DRIVE + "</body>"))
-    command = [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", f"--window-size={width},900",
+    framed = tmp_path / "framed.html"
+    framed.write_text(FRAME.format(driven.as_uri(), width))
+    command = [CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--window-size=1400,900",
                f"--user-data-dir={tmp_path / 'profile'}", "--virtual-time-budget=120000", "--dump-dom",
-               driven.as_uri()]  # fmt: skip
+               framed.as_uri()]  # fmt: skip
     done = subprocess.run(command, capture_output=True, text=True, timeout=170, check=True)
     found = re.search(r'<pre id="outcome">(.*?)</pre>', done.stdout, re.S)
     assert found, done.stderr[-2000:]
     out = json.loads(found[1])
+    assert out["width"] == width
     assert out["errors"] == []
     assert out["figures"] == 3
     assert min(out["paths"]) >= 2

@@ -17,6 +17,7 @@ import pytest
 import run
 import scipy.sparse as sp
 import systems
+import table1_fig4
 from data import TASKS, Data, Recipe, Task, load
 
 from pegasos import KernelPegasosClassifier, datasets
@@ -44,6 +45,41 @@ def test_times_to_look_at_grow_by_a_ratio_and_end_where_they_should():
     assert times[0] == 0.01
     assert times[-1] == 1.0
     assert all(b / a <= 1.5 + 1e-9 for a, b in pairwise(times))
+
+
+def test_steps_in_one_go_are_those_of_the_trace(native):
+    """Every system of table 1: up to the first look of those 3 % apart that is below epsilon."""
+    data = small()
+    best = measure.linear_optimum(data)
+    for name in table1_fig4.SYSTEMS:
+        made = []
+
+        def make(name: str = name, made: list = made) -> systems.System:
+            made.append(table1_fig4.system(name, data, 1))
+            return made[-1]
+
+        found = measure.trace_linear(make(), data, best, measure.moments(1e-5, 0.2, 3.0), 1e-3, data.lam)
+        epsilon = 1.5 * found["suboptimality"][-1]
+        seconds, error = measure.in_one_go(make, found, data, best, epsilon)
+        counts = {system.steps for system in made[1:]}
+        first = next(n for n, excess in enumerate(found["suboptimality"]) if excess < epsilon)
+        assert len(made) == 2 + measure.GOES
+        assert len(counts) == 1
+        assert (found["steps"][first - 1] if first else 0) < counts.pop() <= found["steps"][first]
+        ends = [system.weights() for system in made[1:]]
+        assert all(np.array_equal(w, ends[0]) for w in ends)
+        assert data.train.objective(ends[0], data.lam) - best.objective < epsilon
+        assert error == measure.linear_error(data, ends[0])
+        assert seconds == sorted(system.seconds for system in made[2:])[measure.GOES // 2]
+        assert measure.in_one_go(make, found, data, best, -1.0) is None
+
+
+@pytest.mark.parametrize(("after", "last"), [(0, 1), (0, 7), (100, 1000), (999, 1000)])
+def test_looks_at_steps_are_at_most_a_ratio_apart_and_end_at_the_last(after, last):
+    counts = measure.finely(after, last)
+    assert counts[0] == after + 1
+    assert counts[-1] == last
+    assert all(a < b <= max(a + 1, 1.03 * a) for a, b in pairwise(counts))
 
 
 def small(gamma: float = 0.3) -> Data:

@@ -188,7 +188,7 @@ def test_partial_fit_is_one_pass_after_the_other(sampling):
     for part in (slice(0, 25), slice(25, 40), slice(0, 40)):
         model.partial_fit(X[part], y[part], classes=[-1, 1], sample_weight=s[part])
         left = np.count_nonzero(s[part])
-        first = t * (4 if sampling == "subsets" else left)  # a subset is not cut in two
+        first = t * (4 if sampling in ("iid", "subsets") else left)  # which know no epochs
         picks = picks_reference(sampling, seed_of(4), left, first, left, s[part], 4)
         T = -(-left // 4)
         rows, pull = with_bias(X[part], "regularized"), None if sampling == "iid" else s[part]

@@ -74,10 +74,10 @@ class PegasosSolver {
   }
 
  private:
-  // Pick numbers run on over calls. In one pass over rows that will not come back every call has an epoch of its own;
-  // subsets know no epochs, but must not be cut in two.
+  // Pick numbers run on over calls. In one pass over rows that will not come back every call has an epoch of its own.
+  // Independent draws and subsets know no epochs: however steps are cut into calls, their draws are the same.
   uint64_t first_pick() const {
-    const bool own_epoch = o_.one_pass && o_.sampling != Sampling::subsets;
+    const bool own_epoch = o_.one_pass && o_.sampling != Sampling::subsets && o_.sampling != Sampling::iid;
     return uint64_t(state_.t) * uint64_t(own_epoch ? p_.m() : o_.k);
   }
 
