@@ -23,6 +23,10 @@ const char* name_of(End end) {
   return names[int(end)];
 }
 
+LinesOnDemand rest_of(const PyLines* lines, const PyLabelled& rows, PyWatch& outside, Watch& watch) {
+  return lines == nullptr ? LinesOnDemand{} : lines->on_demand(rows, outside, watch);
+}
+
 void tell(nb::dict& result, const Solved& done) {
   result["visits"] = done.visits;
   result["work"] = done.work;
@@ -33,12 +37,14 @@ void tell(nb::dict& result, const Solved& done) {
 
 template <class T>
 nb::dict solve_block(const PyLabelled& rows, Corner<T> K, double offset, Vec<double> p, OutVec<double> a,
-                     OutVec<double> score, const SolveOptions& options, PyWatch& outside) {
-  const Given<T> given(rows, K, offset, p, a, score);
+                     OutVec<double> score, const SolveOptions& options, PyWatch& outside, const PyLines* lines) {
+  Given<T> given(rows, K, offset, p, a, score);
   Solved done;
   return watched(
       rows, options.threads, outside,
       [&](const auto& loss, Team& team, Watch& watch) {
+        const LinesOnDemand rest = rest_of(lines, rows, outside, watch);
+        if (lines != nullptr) given.block.lines = &rest;
         done = BlockSolver(given.block, loss, given.state, options, team, watch).solve();
       },
       [&](nb::dict& result) { tell(result, done); });
@@ -47,13 +53,16 @@ nb::dict solve_block(const PyLabelled& rows, Corner<T> K, double offset, Vec<dou
 // Unless it would cost more than the budget: `beside` its work, and with it.
 template <class T>
 nb::dict polish_block(const PyLabelled& rows, Corner<T> K, double offset, Vec<double> p, OutVec<double> a,
-                      OutVec<double> score, const SolveOptions& options, double beside, PyWatch& outside) {
-  const Given<T> given(rows, K, offset, p, a, score);
+                      OutVec<double> score, const SolveOptions& options, double beside, PyWatch& outside,
+                      const PyLines* lines) {
+  Given<T> given(rows, K, offset, p, a, score);
   Solved done;
   done.gained = false;
   return watched(
       rows, options.threads, outside,
       [&](const auto& loss, Team& team, Watch& watch) {
+        const LinesOnDemand rest = rest_of(lines, rows, outside, watch);
+        if (lines != nullptr) given.block.lines = &rest;
         BlockSolver solver(given.block, loss, given.state, options, team, watch);
         if (beside + solver.polish_cost() <= options.budget) done = solver.polish();
       },
@@ -204,9 +213,9 @@ nb::tuple solve_labels(const PairProblem& problem, const Corner<double>& K, cons
 template <class T>
 void bind_of(nb::class_<PyLabelled>& rows) {
   rows.def("solve", &solve_block<T>, "K"_a.noconvert(), "offset"_a, "p"_a.noconvert(), "a"_a.noconvert(),
-           "score"_a.noconvert(), "options"_a, "watch"_a);
+           "score"_a.noconvert(), "options"_a, "watch"_a, "lines"_a.none() = nb::none());
   rows.def("polish", &polish_block<T>, "K"_a.noconvert(), "offset"_a, "p"_a.noconvert(), "a"_a.noconvert(),
-           "score"_a.noconvert(), "options"_a, "beside"_a, "watch"_a);
+           "score"_a.noconvert(), "options"_a, "beside"_a, "watch"_a, "lines"_a.none() = nb::none());
   rows.def("certify", &certify_block<T>, "K"_a.noconvert(), "offset"_a, "p"_a.noconvert(), "a"_a.noconvert(),
            "score"_a.noconvert(), "options"_a, "guess"_a, "lengths"_a.noconvert(), "left"_a.noconvert(),
            "right"_a.noconvert(), "terms"_a);
@@ -223,6 +232,13 @@ void bind_of(nb::class_<PyLabelled>& rows) {
 }  // namespace
 
 void bind_kernel_solve(nb::class_<PyLabelled>& rows) {
+  nb::class_<PyLines>(rows, "Lines")
+      .def(
+          "__init__",
+          [](PyLines* self, Vec<uint8_t> known, Vec<double> diagonal, nb::object compute) {
+            new (self) PyLines{known, diagonal, std::move(compute)};
+          },
+          "known"_a.noconvert(), "diagonal"_a.noconvert(), "compute"_a);
   nb::class_<SolveOptions>(rows, "Options")
       .def(
           "__init__",

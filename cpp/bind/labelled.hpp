@@ -61,6 +61,27 @@ inline pegasos::BlockState state_of(const PyLabelled& rows, const Vec<double>& p
   return {span_of(rows.y), span_of(p), span_of(a), span_of(score)};
 }
 
+// Lines of a block that Python computes when they are needed: compute(numbers) fills them in, and marks them.
+struct PyLines {
+  Vec<uint8_t> known;
+  Vec<double> diagonal;
+  nb::object compute;
+
+  // To be asked without the GIL. What is raised is kept by `outside`, and ends the work of `watch`.
+  pegasos::LinesOnDemand on_demand(const PyLabelled& rows, PyWatch& outside, pegasos::Watch& watch) const {
+    rows.fit(known.size());
+    rows.fit(diagonal.size());
+    const auto ask = [this, &outside, &watch](std::span<const int64_t> some) {
+      WithGil gil;
+      const nb::object numbers = nb::cast(to_numpy(std::vector<int64_t>(some.begin(), some.end())));
+      const nb::object done = outside.ask([&] { return PyObject_CallOneArg(compute.ptr(), numbers.ptr()); });
+      if (!done.is_valid()) watch.interrupt();
+      return done.is_valid();
+    };
+    return {span_of(known), span_of(diagonal), ask};
+  }
+};
+
 // A block with its dual variables, as most functions take them.
 template <class T>
 struct Given {

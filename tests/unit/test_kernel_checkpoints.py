@@ -13,7 +13,7 @@ import pegasos
 from pegasos import SDCA, Auto, KernelPegasosClassifier, KernelPegasosRegressor, Pegasos, checkpointing
 from pegasos.estimators import kernel_base
 from pegasos.io import checkpoints
-from pegasos.kernel_solvers import auto, working_set
+from pegasos.kernel_solvers import auto, squares, values, working_set
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(900, 4))
@@ -81,6 +81,7 @@ def test_values_in_float32_and_then_in_float64(
 WHOLE: dict[str, tuple[Any, Any, Any]] = {
     "hinge": (KernelPegasosClassifier(lam=1e-5, tol=1e-6), X, SIGNS),
     "free bias": (KernelPegasosClassifier(lam=1e-5, tol=1e-6, bias="free", kernel="poly"), X, SIGNS),
+    "lines on demand": (KernelPegasosClassifier(lam=1e-5, tol=1e-6), np.vstack([X, X + 0.01]), np.tile(SIGNS, 2)),
     "log": (KernelPegasosClassifier(lam=1e-5, tol=1e-6, loss="log"), X[:500], SIGNS[:500]),
     "three classes": (KernelPegasosClassifier(lam=1e-4, tol=1e-6), X, THREE),
     "a rare class": (KernelPegasosClassifier(lam=1e-5, bias="free"), np.vstack([X, X + 0.01]), np.tile(RARE, 2)),
@@ -91,7 +92,20 @@ WHOLE: dict[str, tuple[Any, Any, Any]] = {
 @pytest.mark.parametrize("name", WHOLE)
 def test_problems_that_are_one_block(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(working_set, "SLICE", 1e6)  # short native calls, between which there are checkpoints
+    if name == "lines on demand":  # some are there, others are not
+        monkeypatch.setattr(squares, "_OPEN_SHARE", 1.0)
+        monkeypatch.setattr(values.Values, "state", _with_some_lines)
     check_every_checkpoint(WHOLE[name], tmp_path, monkeypatch)
+    assert name != "lines on demand" or max(_lines) > 0
+
+
+_state, _lines = values.Values.state, [0]
+
+
+def _with_some_lines(self: Any) -> dict[str, Any]:
+    if self.known is not None and 0 < self.known.sum() < len(self.known):
+        _lines.append(int(self.known.sum()))
+    return _state(self)
 
 
 def test_other_kernel_values_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,6 +14,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "pegasos/kernel/proximal.hpp"
@@ -64,6 +65,7 @@ class ActiveSet {
   bool look() {
     free_.clear();
     levels_.clear();
+    changes_.clear();
     left_ = 0, total_ = -t_.outside;
     std::copy(b_.score.begin(), b_.score.end(), score.begin());
     for (int64_t i = 0; i < K_.n; ++i) {
@@ -82,9 +84,13 @@ class ActiveSet {
         move(i, b_.p[k] * (a[k] - b_.a[k]));
       }
     }
-    pay_all();
     work += 8 * double(K_.n);
-    return int64_t(free_.size()) <= t_.most_free && !(free_.empty() && t_.free_bias);
+    std::vector<int64_t> movers = free_;
+    for (const Due& each : changes_) movers.push_back(each.row);
+    if (int64_t(free_.size()) > t_.most_free || (free_.empty() && t_.free_bias) || !K_.need(std::move(movers)))
+      return false;
+    pay_all();
+    return true;
   }
 
   bool solve(double hold, Watch& watch) {

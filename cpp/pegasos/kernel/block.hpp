@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <numeric>
 #include <span>
 #include <utility>
@@ -25,14 +26,34 @@
 
 namespace pegasos {
 
+// Lines of a block that are computed when they are needed, by somebody else: few rows pull where many are alike, or far
+// from the margin. Those of all rows whose dual variable is not zero are there.
+struct LinesOnDemand {
+  std::span<const uint8_t> known;
+  std::span<const double> diagonal;
+  std::function<bool(std::span<const int64_t>)> compute;  // false: that was interrupted, and they are not there
+
+  int64_t count() const { return std::count(known.begin(), known.end(), 1); }
+};
+
 template <class T>
 struct KernelBlock {
   const T* values;
   int64_t n;
   double offset;
-  int64_t stride = n;  // from a line to the next: the block may be the corner of a larger one
+  int64_t stride = n;                    // from a line to the next: the block may be the corner of a larger one
+  const LinesOnDemand* lines = nullptr;  // none: all are there
 
+  // Whatever the lines, of the first and second index of these values, the first must be there.
   double at(int64_t i, int64_t j) const { return double(values[i * stride + j]) + offset; }
+  double own(int64_t i) const { return lines == nullptr ? double(values[i * stride + i]) : lines->diagonal[size_t(i)]; }
+  bool has(int64_t i) const { return lines == nullptr || lines->known[size_t(i)] != 0; }
+
+  // Has those lines computed that are not there; whether all are there now.
+  bool need(std::vector<int64_t> some) const {
+    std::erase_if(some, [&](int64_t i) { return has(i); });
+    return some.empty() || lines->compute(some);
+  }
 
   // score_j += step (K_ij + offset) for j from `first` to `last`.
   void add(double step, int64_t i, int64_t first, int64_t last, std::span<double> score) const {
@@ -67,6 +88,14 @@ double block_gap(const L& loss, const BlockState& b) {
   double gap = 0;
   for (size_t i = 0; i < b.a.size(); ++i) gap += b.p[i] * row_gap(loss, b.a[i], b.score[i], b.y[i]);
   return gap;
+}
+
+// How large dual variables are: one where a loss bounds them; but a squared one has them in the unit of its numbers.
+template <Loss L>
+double unit_of_duals(const BlockState& b) {
+  double sum = 0, all = 0;
+  for (size_t i = 0; i < b.y.size(); ++i) sum += b.p[i] * std::abs(b.y[i]), all += b.p[i];
+  return L::smooth && sum > 0 ? sum / all : 1;
 }
 
 struct SweepOptions {

@@ -22,7 +22,7 @@ namespace pegasos {
 template <class T>
 double mean_diagonal(const KernelBlock<T>& K) {
   double sum = 0;
-  for (int64_t i = 0; i < K.n; ++i) sum += double(K.values[i * K.stride + i]);
+  for (int64_t i = 0; i < K.n; ++i) sum += K.own(i);
   return std::max(sum / double(std::max<int64_t>(1, K.n)), 1e-300);
 }
 

@@ -87,8 +87,9 @@ class Proximal {
       if (softness_[i] > 0) free_.push_back(int64_t(i));
     }
     d_shift_ = 0;
-    if (free_.empty()) return !t_.free_bias;
-    if (int64_t(free_.size()) > t_.most_free) return false;
+    if (free_.empty() && t_.free_bias) return false;
+    if (int64_t(free_.size()) > t_.most_free || !K_.need(movers())) return false;
+    if (free_.empty()) return true;
     times(d_, change_);
     std::vector<double> held(free_.size());
     found_.resize(free_.size());
@@ -100,6 +101,13 @@ class Proximal {
     if (!solve(held, total, watch)) return false;
     for (size_t k = 0; k < free_.size(); ++k) d_[size_t(free_[k])] = found_[k];
     return true;
+  }
+
+  std::vector<int64_t> movers() const {
+    std::vector<int64_t> found = free_;
+    for (size_t i = 0; i < d_.size(); ++i)
+      if (d_[i] != 0) found.push_back(int64_t(i));
+    return found;
   }
 
   bool solve(const std::vector<double>& held, double total, Watch& watch) {

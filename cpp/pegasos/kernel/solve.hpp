@@ -16,6 +16,7 @@
 
 #include "pegasos/kernel/active_set.hpp"
 #include "pegasos/kernel/climb.hpp"
+#include "pegasos/kernel/demand.hpp"
 #include "pegasos/kernel/proximal.hpp"
 
 namespace pegasos {
@@ -41,14 +42,6 @@ struct Solved {
   End end = End::spent;
   bool gained = true;  // by a polish
 };
-
-// How large dual variables are: one where a loss bounds them; but a squared one has them in the unit of its numbers.
-template <Loss L>
-double unit_of_duals(const BlockState& b) {
-  double sum = 0, all = 0;
-  for (size_t i = 0; i < b.y.size(); ++i) sum += b.p[i] * std::abs(b.y[i]), all += b.p[i];
-  return L::smooth && sum > 0 ? sum / all : 1;
-}
 
 template <class T, Loss L>
 class BlockSolver {
@@ -139,8 +132,17 @@ class BlockSolver {
     return gap + std::abs(o_.terms.excess(b_.p, b_.a));
   }
 
+  // The part of rows whose lines of K are missing.
+  double gap_outside(double shift) const {
+    double gap = 0;
+    for (size_t i = 0; i < b_.a.size(); ++i)
+      if (!K_.has(int64_t(i))) gap += b_.p[i] * row_gap(loss_, b_.a[i], b_.score[i] + shift, b_.y[i]);
+    return gap;
+  }
+
   // Whether the rest of the way would cost first-order steps far more than a proximal step, at their last pace.
   bool crawls(double before) {
+    if (K_.lines != nullptr && gap_outside(0) > 0.5 * done_.gap) return false;  // the pace of others says nothing
     const double pace = std::log(std::max(before, 1e-300) / std::max(done_.gap, 1e-300));
     const double left = std::log(std::max(done_.gap, 1e-300) / std::max(o_.target, 1e-300));
     return !(pace > 0) || phase_ * left / pace > patience_ * newton_cost();
@@ -193,15 +195,22 @@ class BlockSolver {
     const double cost = double(steps.cost_of_step());
     const double least = std::max(64.0, double(moving_)) * cost;
     const double until = done_.work + std::clamp(worth, least, std::max(least, 2 * double(K_.n) * cost));
-    const int64_t at_once = std::clamp<int64_t>(K_.n / 32, 16, 128);
+    const int64_t at_most = std::clamp<int64_t>(K_.n / 32, 16, 128);
     double shift = 0;
     while (done_.work < std::min(until, o_.budget) && done_.gap > o_.target) {
+      const int64_t at_once = K_.lines == nullptr ? at_most : std::min(at_most, 8 + K_.lines->count() / 4);
       const int64_t taken = steps.run(at_once);
       done_.visits += taken;
       shift = steps.shift();
       done_.gap = gap_with(shift);
       done_.work += double(taken) * cost + 6 * double(K_.n);
-      if (taken < at_once || !watch_.go_on(int64_t(double(taken) * cost))) break;
+      if (!watch_.go_on(int64_t(double(taken) * cost))) break;
+      if (K_.lines != nullptr && gap_outside(shift) > (taken < at_once ? 0.0 : 0.5 * done_.gap)) {
+        if (done_.gap <= o_.target || !K_.lines->compute(Demand(K_, loss_, b_, shift).lines())) break;
+        steps.look_again();
+      } else if (taken < at_once) {
+        break;
+      }
     }
     move_bias(shift);
   }
@@ -254,6 +263,7 @@ class BlockSolver {
     Proximal<T, L> step(K_, loss_, b_, o_.terms, hold_ * std::min(std::max(4 * left_, 1e-13 * typical), typical),
                         team_);
     step.run(std::min(o_.budget - done_.work, 4 * newton_cost()), watch_);
+    if (watch_.interrupted()) return false;  // perhaps for want of a line of K
     std::vector<double> a(b_.a.size()), rest(a.size()), due(a.size());
     for (size_t i = 0; i < a.size(); ++i) {
       a[i] = b_.p[i] > 0 ? loss_.feasible(step.x[i] / b_.p[i], b_.y[i]) : b_.a[i];

@@ -16,7 +16,7 @@ from .journal import Enough, Journal
 from .kept import of_generator, to_generator
 from .low_rank import PrimalNewton, Task, cheap_rank, factor
 from .problem import KernelProblem, Point
-from .whole import Whole
+from .whole import OPEN_FROM, Whole
 from .working_set import WorkingSet
 
 SAMPLE = 1000  # rows of the first guess at least
@@ -27,7 +27,7 @@ _GREEDY_WHOLE = (
     10_000  # the same where greedy steps solve it: measured 1 to 9 times faster than working sets up to here
 )
 _SHARED_WHOLE = 15_000  # the same for several problems on one matrix
-_RARE, RARE_FROM = 0.2, 1000  # four times the rows of a rare class: of all rows, which are at least so many
+_RARE, RARE_FROM = 0.2, OPEN_FROM  # four times the rows of a rare class: of all rows, which are at least so many
 _RARE_VALUES = 0.25  # of all kernel values: when working sets have needed so many, one that is all rows is cheaper
 POLISHED = 1000  # rows at most: beyond, digits after those of tol are nobody's
 _LEAST = 1e-6  # of tol: a block that is solved to less has been solved
@@ -74,7 +74,7 @@ class AutoFit(KernelAscent):
         left = self._goes_on()
         if is_whole(problem, self._given.shared):
             if left is not None or not self._run_rare():
-                self._run_whole(Whole(self.point, journal, seed), left)
+                self._run_whole(Whole(self.point, journal, seed, self._given.shared), left)
             return
         rounds, rng = 0, np.random.default_rng(seed + 1)
         if left is not None:
@@ -179,8 +179,11 @@ class AutoFit(KernelAscent):
                     enough = note()
             problem = whole.problem
             polishes = self._given.polish and problem.m <= POLISHED and not problem.matrix.is_coarse
-            if enough and polishes and whole.polish(self._given.share):
-                note(better_than=left)
+            if enough and polishes:
+                gained = whole.polish(self._given.share)
+                self.visits = begun + whole.block.visits
+                if gained:
+                    note(better_than=left)
         except (Enough, KeyboardInterrupt):
             self.visits = begun + whole.block.visits
             self.point, found = whole.point()  # how far it has come

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from ..kernels import Kernel, Rows
 from ..problem.problem import Floats
 from .cache import Index, RowCache, neighbours
-from .curvature import refuse_negative_curvature
 from .layout import COLUMNS, GROUPS, LINES, summed
+from .squares import Squares
 from .tiles import Look, each_piece
 from .values import OwnValues, Source, Values
 
@@ -22,7 +22,7 @@ def no_poll() -> None:
     """Nobody wants to stop."""
 
 
-class KernelMatrix:
+class KernelMatrix(Squares):
     """K_ij = k(x_i, x_j) within `cache_mb` megabytes of memory, as one fit looks at it: in one precision, with its own
     way to stop. Views of the same matrix share what was computed.
 
@@ -31,8 +31,6 @@ class KernelMatrix:
     evaluations : int
         How many kernel values have been computed, for all views.
     """
-
-    sound = False  # whether it is known, as a whole, for nothing that an inner product cannot be
 
     def __init__(self, kernel: Kernel, X: Any, dtype: Any, cache_mb: float, threads: int = 1) -> None:
         self.kernel, self.threads, self.n_bytes = kernel, threads, cache_mb * 1e6
@@ -168,80 +166,6 @@ class KernelMatrix:
 
         self._each_tile(left, len(right), lambda columns: right[columns], put)
         return out
-
-    def square(self, chosen: Index) -> NDArray[Any]:
-        """K of some rows with each other, checked for what an inner product cannot be, unless that is known.
-
-        It lies where the last one was.
-        """
-        self._values.here = chosen[:0]  # until it is whole
-        given = self.kernel.given(self.rows, chosen)
-        if given is not None:
-            self._source.evaluations += given.size
-            return self._checked(given, chosen)
-        K = self._values.room(len(chosen))
-        for i in range(0, len(chosen), COLUMNS):  # half of the values are computed, the others are the same
-            self._stripe(K, chosen, slice(i, min(i + COLUMNS, len(chosen))))
-        self._values.here, self._values.at_once = chosen, True
-        return self._checked(K, chosen)
-
-    def next_square(self, chosen: Index) -> tuple[Index, NDArray[Any]]:
-        """The rows in an order that leaves those of the last square in their places, and K in that order."""
-        if not len(self._values.here):
-            return chosen, self.square(chosen)
-        if np.array_equal(chosen, self._values.here):
-            return self._values.here, self._values.room(len(chosen))
-        stays = np.isin(self._values.here, chosen, assume_unique=True)
-        n = len(chosen)
-        if 2 * stays.sum() < n or not self._values.has_room(n):
-            return chosen, self.square(chosen)
-        K, order, new = self._values.rearranged(chosen, stays)
-        self._mirror(K, order, new, 0)
-        self._values.here, self._values.at_once = order, False
-        return self._values.here, self._checked(K, self._values.here)
-
-    def _stripe(self, K: NDArray[Any], rows: Index, new: slice) -> None:
-        """Compute K of neighbouring rows with each other and with those after them. Slices are copied twice as fast as
-        lines by number.
-        """
-
-        def put(lines: slice, columns: slice, values: NDArray[Any]) -> None:
-            mine = slice(new.start + lines.start, new.start + lines.stop)
-            place = slice(new.start + columns.start, new.start + columns.stop)
-            K[mine, place] = values
-            if place.start >= new.stop:
-                K[place, mine] = values.T
-
-        self._each_tile(rows[new], len(rows) - new.start, lambda columns: rows[new.start :][columns], put)
-
-    def _mirror(self, K: NDArray[Any], rows: Index, new: Index, first: int) -> None:
-        """Compute K of the new ones among the rows with those from `first` on.
-
-        Of two new ones both values are computed, by whichever threads, and may differ in the last digit: each is put in
-        its own place only.
-        """
-        old = np.ones(len(rows), bool)
-        old[new] = False
-
-        def put(lines: slice, columns: slice, values: NDArray[Any]) -> None:
-            place = slice(first + columns.start, first + columns.stop)
-            K[new[lines], place] = values
-            if old[place].all():
-                K[place, new[lines]] = values.T
-            else:
-                there = np.flatnonzero(old[place])
-                K[place.start + there[:, None], new[lines]] = values.T[there]
-
-        self._each_tile(rows[new], len(rows) - first, lambda columns: rows[first:][columns], put)
-
-    def picked(self, chosen: Index) -> NDArray[Any]:
-        """K of picks with each other, the same row perhaps more than once."""
-        return self._checked(self.block(chosen, chosen), chosen)
-
-    def _checked(self, K: NDArray[Any], chosen: Index) -> NDArray[Any]:
-        if not self.psd and not (self.sound and len(chosen) == self.m):
-            refuse_negative_curvature(K, chosen)
-        return K
 
     def times(self, chosen: Index, factors: Floats) -> Floats:
         """K[:, chosen] @ factors, summed in float64; the kernel rows come from the cache or go there."""

@@ -73,6 +73,7 @@ class ProximalStep:
     def _solve(self, free: Index, held: Floats, rhs: Floats, total: float) -> tuple[Floats, float] | None:
         """d on the free rows, and the change of b with which they sum up to `total`."""
         block = self._block
+        block.need(free)
         diagonal = block.K[free, free].astype(np.float64) + block.problem.offset + held
         ridge = (0.0 if block.K.dtype == np.float64 else 1e-7) * float(diagonal.mean())
         for _ in range(4):

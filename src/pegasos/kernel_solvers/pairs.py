@@ -137,7 +137,7 @@ class PairMatrix(KernelMatrix):
         K[:n, :n], K[n:, n:] = first, second
         across = self._classes.across(*self._pair)
         K[:n, n:], K[n:, :n] = across, across.T
-        self._values.here = chosen
+        self._values.here, self._values.known = chosen, None
         return self._checked(K, chosen)
 
 

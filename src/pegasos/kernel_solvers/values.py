@@ -28,6 +28,8 @@ class Values:
         So many rows the block may have that a solver works on, and one that is the whole problem.
     here : ndarray
         The rows of the block that is computed, in its corner of `room`.
+    known : ndarray or None
+        Which lines of it are there; None where all are.
     """
 
     def __init__(self, kernel: Kernel, m: int, dtype: Any, n_bytes: float, share: float = 1 - _BLOCK_SHARE) -> None:
@@ -44,6 +46,7 @@ class Values:
         self.__dict__.pop("cache", None)
         self._space = np.empty((0, 0), self.dtype)
         self.here: Index = np.empty(0, np.intp)
+        self.known: NDArray[np.uint8] | None = None
         self.at_once = False  # whether it was computed as a whole, not row by row
 
     @cached_property
@@ -88,10 +91,12 @@ class Values:
 
     def state(self) -> dict[str, Any]:
         """All values there are, but those that can be computed again just as they were."""
-        n = len(self.here)
+        n, known = len(self.here), self.known
         cache = self.cache.state() if "cache" in self.__dict__ else None
         square = None if self.at_once or not n else self._space[:n, :n]
-        return {"here": self.here, "space": len(self._space), "square": square, "cache": cache}
+        if known is not None:
+            square = self._space[np.flatnonzero(known), :n]
+        return {"here": self.here, "known": known, "space": len(self._space), "square": square, "cache": cache}
 
     def restore(self, state: dict[str, Any]) -> Index:
         """As `state` has said it. The rows of a square that is to be computed again, if there is one."""
@@ -103,8 +108,9 @@ class Values:
             self.room(state["space"])
         if state["square"] is None:
             return here
-        self.here = here
-        self.room(len(here))[:] = state["square"]
+        self.here, known = here, state.get("known")
+        self.known = None if known is None else known.copy()
+        self.room(len(here))[slice(None) if known is None else np.flatnonzero(known)] = state["square"]
         return here[:0]
 
     def rearranged(self, chosen: Index, stays: NDArray[np.bool_]) -> tuple[NDArray[Any], Index, Index]:

@@ -12,20 +12,31 @@ from .. import _core
 from ..problem.problem import Floats
 from .certificate import Certificate
 from .journal import Journal
-from .problem import Point
+from .problem import KernelProblem, Point
 from .working_set import WorkingSet
 
+OPEN_FROM = 1000  # rows: smaller problems are solved in one native call
 MILLISECOND = 2.5e6  # multiplications, about
 CALLS = 1.5e5  # what a polish costs beside its multiplications
+
+
+def is_open(problem: KernelProblem, shared: bool) -> bool:
+    """Whether lines of the kernel matrix are computed when they are needed: greedy steps look at few. shared: other
+    problems have the same matrix, and need other lines of it.
+    """
+    if shared or not problem.is_piecewise_linear or len(problem.existing) < OPEN_FROM:
+        return False
+    return problem.matrix.psd and not problem.matrix.lies_there
 
 
 class Whole:
     """All rows of positive weight as one block."""
 
-    def __init__(self, point: Point, journal: Journal, seed: int) -> None:
+    def __init__(self, point: Point, journal: Journal, seed: int, shared: bool = False) -> None:
+        """shared: other problems have the same matrix."""
         self.problem, self.journal = point.problem, journal
         problem = point.problem
-        self.block = WorkingSet(point, point.problem.existing, journal, seed)
+        self.block = WorkingSet(point, problem.existing, journal, seed, is_open=is_open(problem, shared))
         self._plain = self.block.options(0.0)
         self._rounding = _core.Labelled.RoundingTerms(
             problem.lam, 0.0, problem.loss.number, 0.0, problem.free_bias, problem.offset > 0

@@ -29,12 +29,18 @@ _STATE = ("a", "score", "seed", "visits", "work", "_systems", "_resting", "_trie
 class WorkingSet:
     """Some rows of a point, and the best they can do."""
 
-    def __init__(self, point: Point, chosen: Index, journal: Journal, seed: int, in_order: bool = False) -> None:
-        """in_order: the rows of the block are visited as they stand in `chosen`, else it has an order of its own."""
+    def __init__(
+        self, point: Point, chosen: Index, journal: Journal, seed: int, in_order: bool = False, is_open: bool = False
+    ) -> None:
+        """in_order: the rows of the block are visited as they stand in `chosen`, else it has an order of its own.
+        is_open: lines of K are computed when they are needed.
+        """
         problem = self.problem = point.problem
         self.journal, self.seed, self._in_order = journal, seed, in_order
         matrix = problem.matrix
-        chosen, self.K = (chosen, matrix.square(chosen)) if in_order else matrix.next_square(chosen)
+        square = matrix.open_square if is_open else matrix.next_square
+        chosen, self.K = (chosen, matrix.square(chosen)) if in_order else square(chosen)
+        self._known = matrix.known if is_open else None
         self.chosen = chosen
         self.labelled = problem.some(chosen)
         self.p, self.a = problem.p[chosen], point.a[chosen].copy()
@@ -45,9 +51,17 @@ class WorkingSet:
         self._tried = 0  # the rank that K is known to exceed
         self._hold = 1.0  # how much more than usual proximal steps are held back
         self._begun = self.a.copy()
-        self._typical: float = _core.Labelled.typical(self.K)  # kernel value of a row with itself
+        self._diagonal = matrix.diagonal[chosen] if self._known is not None else np.diagonal(self.K)
+        self.need(np.flatnonzero(self.a))
+        # Kernel value of a row with itself.
+        self._typical = max(float(self._diagonal.mean(dtype=np.float64)), 1e-300)
         outside = float(problem.p @ point.a) - float(self.p @ self.a)
         self.bias = ProximalBias(problem, self.p, outside, self._typical, point.b)
+
+    def need(self, places: Index) -> None:
+        """Have these lines of K computed, if they are not there."""
+        if self._known is not None and len(new := np.unique(places[self._known[places] == 0])):
+            self.problem.matrix.fill(new)
 
     def options(self, target: float) -> _core.Labelled.Options:
         """Of native work until the gap is below target."""
@@ -77,7 +91,10 @@ class WorkingSet:
     def _given(self, options: _core.Labelled.Options) -> dict[str, Any]:
         options.visits = max(0.0, self.journal.most_epochs * self.problem.m - self.visits)
         given = {"K": self.K, "offset": self.problem.offset, "p": self.p, "a": self.a, "score": self.score}
-        return {**given, "options": options}
+        lines = None
+        if self._known is not None:
+            lines = _core.Labelled.Lines(self._known, self._diagonal, self.problem.matrix.fill)
+        return {**given, "options": options, "lines": lines}
 
     def took(self, done: dict[str, Any]) -> dict[str, Any]:
         """What native work has done, which may have been interrupted."""
@@ -184,6 +201,7 @@ class WorkingSet:
 
     def sweep(self, target: float, sweeps: int = _SWEEPS) -> None:
         """Visit every row some times, each time to the best value of its dual variable alone."""
+        self.need(np.arange(len(self.a)))
         constant = self.bias.begin(self.a, self.score)
         options = _core.SweepOptions()
         self.seed += 1
@@ -200,6 +218,7 @@ class WorkingSet:
     def times(self, x: Floats) -> Floats:
         """The scores of x_i = p_i a_i, in float64."""
         moving = np.flatnonzero(x)
+        self.need(moving)
         product = np.zeros(len(x))
         for i in range(0, len(moving), 256):
             some = moving[i : i + 256]

@@ -16,6 +16,7 @@ from ..kernel_solvers.blas import single_blas
 from ..kernel_solvers.folds import FoldSolver
 from ..kernel_solvers.matrix import no_poll
 from ..kernel_solvers.problem import KernelProblem
+from ..kernel_solvers.whole import is_open
 from ..problem.problem import Floats, Problem
 from ..rules import Rule
 from ..solvers.base import Fit, Resume, Run, Solver
@@ -94,14 +95,17 @@ class KernelSearch(LamSearch, KernelModel):
     def _fit_to_all(self, searched: Searched, run: Run) -> tuple[KernelStated, list[Fit]]:
         """As the estimator without a search would do it, with the same bytes, unless the rows are too many for one
         block: then from the mean of the folds' models, for which no kernel value is needed. The matrix of the folds
-        will do where it is a block; kernel rows in a cache would be summed up in another order.
+        will do where it is a block; kernel rows in a cache would be summed up in another order, and a fit that has
+        lines of the matrix computed as it needs them takes other steps.
         """
         stated, problem = cast(KernelStated, searched.stated), cast(KernelProblem, searched.stated.problem)
         alone = self._with_kernel(problem, stated.X, problem.in_pairs, searched.others)
         if isinstance(searched.path, FoldSolver):
-            if is_whole(problem, shared=True) and alone.matrix.dtype == problem.matrix.seen_by(no_poll).dtype:
+            several = len(stated.names) > 1
+            same = alone.matrix.dtype == problem.matrix.seen_by(no_poll).dtype and not is_open(alone, several)
+            if is_whole(problem, shared=True) and same:
                 return stated, self._solve_kernel(stated, run)
-            several, which = len(stated.names) > 1, int(np.flatnonzero(searched.lams == problem.lam)[0])
+            which = int(np.flatnonzero(searched.lams == problem.lam)[0])
             every = [replace(problem, positive=k) if several else problem for k in range(len(stated.names))]
             fits = searched.path.refit(every, which, run, searched.seed)
             if fits is not None:
