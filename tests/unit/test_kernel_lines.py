@@ -5,9 +5,10 @@ import pytest
 from sklearn.datasets import load_iris, make_blobs, make_classification
 from sklearn.svm import SVC
 
-from pegasos import KernelPegasosClassifier, KernelPegasosRegressor
+from pegasos import KernelPegasosClassifier, KernelPegasosRegressor, _core
 from pegasos.kernel_solvers import auto, whole
 from pegasos.kernel_solvers.matrix import KernelMatrix
+from pegasos.solvers.base import Run
 
 BLOBS = make_blobs(1500, 5, centers=2, cluster_std=2.5, random_state=0)
 IRIS = tuple(np.concatenate([part] * 20) for part in load_iris(return_X_y=True))
@@ -140,3 +141,19 @@ def test_a_polish_that_gains_nothing_counts_in_either_way_of_solving(monkeypatch
     counted = KernelPegasosClassifier(lam=1e-3, tol=1e-4).fit(X, y).n_steps_
     monkeypatch.setattr(whole.WorkingSet, "polish", lambda self, options, beside: False)
     assert counted == KernelPegasosClassifier(lam=1e-3, tol=1e-4).fit(X, y).n_steps_ + 7
+
+
+@pytest.mark.parametrize("excess", [0.3, -0.3])
+def test_pairs_of_rows_take_back_what_newton_has_left_over(excess):
+    """A pair keeps sum_i p_i a_i as it is: a fit whose Newton step had left something went on for minutes."""
+    X, y = make_blobs(200, 3, centers=2, cluster_std=3.0, random_state=0)
+    K, y = np.exp(-0.1 * ((X[:, None] - X) ** 2).sum(axis=2)), np.where(y == 1, 1.0, -1.0)
+    p, a = np.full(200, 0.05), np.zeros(200)
+    one = np.flatnonzero(y * excess > 0)[:10]
+    a[one] = excess / (p[0] * len(one))
+    score = K @ (p * a)
+    options = _core.Labelled.Options(True, 0.0, 1.0, 0.0)
+    options.target, options.budget, options.visits = 1e-6, 1e9, 1e9
+    _core.Labelled("hinge", 0.0, y).solve(K, 0.0, p, a, score, options, Run(1e-3, 1.0).watch())
+    assert abs(p @ a) < 1e-12
+    assert np.ptp(score - K @ (p * a)) < 1e-10  # but for the bias

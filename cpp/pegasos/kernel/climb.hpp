@@ -68,9 +68,9 @@ struct Ways {
   return highest(n, -std::numeric_limits<double>::infinity(), [=](int64_t j) { return up[j] - score[j]; });
 }
 
-[[maybe_unused]] PEG_CLONES static double flattest(const Ways& w, const double* score, int64_t n) {
+[[maybe_unused]] PEG_CLONES static Best steepest_fall(const Ways& w, const double* score, int64_t n) {
   const double* down = w.down.data();
-  return -highest(n, -std::numeric_limits<double>::infinity(), [=](int64_t j) { return score[j] - down[j]; }).value;
+  return highest(n, -std::numeric_limits<double>::infinity(), [=](int64_t j) { return score[j] - down[j]; });
 }
 
 // The single row with the largest gain of its own: t (d - q t / 2) for the step t = d / q, cut where its way ends.
@@ -149,6 +149,26 @@ class Climb {
   }
   int64_t cost_of_step() const { return 4 * K_.n; }
 
+  // With a free bias: takes what is left over in sum_i p_i a_i from the rows that lose least by it. Newton's method may
+  // leave some, and pairs of rows never take it back. What was counted: as for steps.
+  double balance(double excess) {
+    double size = 0, work = 0;
+    for (size_t i = 0; i < b_.a.size(); ++i) size += b_.p[i] * std::abs(b_.a[i]);
+    if (!pairs_ || std::abs(excess) <= 1e-12 * size) return 0;
+    for (int64_t k = 0; k < K_.n && excess != 0; ++k, work += 2 * double(K_.n)) {
+      const bool falls = excess > 0;
+      const double* score = b_.score.data();
+      const int64_t i = (falls ? simd::steepest_fall(ways_, score, K_.n) : simd::steepest(ways_, score, K_.n)).at;
+      if (i < 0) break;
+      const double room = falls ? ways_.below[size_t(i)] : ways_.above[size_t(i)];
+      const double t = std::min(std::abs(excess), room), step = falls ? -t : t;
+      move(i, step, t == room);
+      K_.add(step, i, 0, K_.n, b_.score);
+      excess += step;
+    }
+    return work;
+  }
+
   // Lines of K have come.
   void look_again() {
     for (int64_t i = 0; i < K_.n; ++i) look(i);
@@ -158,7 +178,7 @@ class Climb {
   double shift() const {
     if (!pairs_) return 0;
     const double top = simd::steepest(ways_, b_.score.data(), K_.n).value,
-                 bottom = simd::flattest(ways_, b_.score.data(), K_.n);
+                 bottom = -simd::steepest_fall(ways_, b_.score.data(), K_.n).value;
     const double middle = bottom + (top - bottom) / 2;
     return std::isfinite(middle) ? middle : 0;
   }

@@ -192,6 +192,7 @@ class BlockSolver {
   // there all at once, and back; but no more than two visits to each row.
   void greedy(double worth) {
     Climb<T, L> steps(K_, loss_, b_, o_.terms.free_bias);
+    done_.work += steps.balance(o_.terms.excess(b_.p, b_.a));
     const double cost = double(steps.cost_of_step());
     const double least = std::max(64.0, double(moving_)) * cost;
     const double until = done_.work + std::clamp(worth, least, std::max(least, 2 * double(K_.n) * cost));
