@@ -175,14 +175,25 @@ class WorkingSet:
         options.large_systems, options.credit = allowed and not self._resting, self.work - self._systems
         end = self.climb(options)
         options.large_systems = allowed
-        return self.goes_on(end)
+        return self.goes_on(end, self.problem.lam * options.target)
 
-    def goes_on(self, end: str) -> bool:
+    def goes_on(self, end: str, target: float = 0.0) -> bool:
         """Whether there is more to do after work that has ended so."""
         self._resting = False
         if end == "second order":
-            self._resting, end = not self.newton(), "spent"
+            self._resting, end = not self._newton_steps(target), "spent"
         return end == "spent" and self.visits < self.journal.most_epochs * self.problem.m
+
+    def _newton_steps(self, target: float) -> bool:
+        """One, and another as long as each halves the gap of a smooth loss: sweeps, which raise the dual objective a
+        little, would make the gap as large again as it was. Whether the last one was a step forward.
+        """
+        gap = self.gap()
+        while True:
+            forward, before, gap = self.newton(), gap, self.gap()
+            more = forward and gap <= before / 2 and gap > target and not self.problem.is_piecewise_linear
+            if not more or self.visits >= self.journal.most_epochs * self.problem.m:
+                return forward
 
     @staticmethod
     def _crawls(gap: float, before: float, target: float) -> bool:
