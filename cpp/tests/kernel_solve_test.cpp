@@ -169,7 +169,7 @@ void polishes(const L& loss, bool free_bias, double offset, double weight) {
   o.budget = 1e9, o.newton_first = true;
   const Solved more = BlockSolver(K, loss, state, o, team, watch).polish();
   CHECK(more.gap <= 1e-10);
-  CHECK(before != corner.a);
+  CHECK(before != corner.a || first.gap <= 1e-10);  // steps may have found the optimum itself
   const Proven proven = prove(K, loss, state, o.terms, 0.0);
   CHECK(std::abs(proven.objective - proven.dual) <= 1e-10 * weight);
   CHECK(near(mean_diagonal(K), 1));
