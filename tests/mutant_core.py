@@ -13,9 +13,10 @@ from pathlib import Path
 from mutant_results import Mutant, Results, fingerprint
 
 ROOT = Path(__file__).parents[1]
+OF = ("rounding", "certificate", "bias", "sampler", "vector", "ascend", "history", "algebra", "kernel", "kernel_solve")
 TESTS = [
     ROOT / "cpp" / "tests" / f"{name}.cpp"
-    for name in ("main", *(f"{of}_test" for of in ("rounding", "certificate", "bias", "sampler", "vector", "ascend")))
+    for name in ("main", *(f"{of}_test" for of in OF))
 ]
 
 

@@ -18,7 +18,10 @@ from typing import Protocol, TypeVar
 
 HERE = Path(__file__).parent
 EQUIVALENT = HERE / "mutants_equivalent.txt"
-ROOMS = {"loss": "losses", "pegasos": "steps", "linalg": "steps", "proof": "certificates", "data": "samplers"}
+ROOMS = {
+    **{"loss": "losses", "pegasos": "steps", "linalg": "steps", "proof": "certificates", "data": "samplers"},
+    "kernel": "kernels",
+}
 
 
 class Mutant(Protocol):
@@ -36,7 +39,7 @@ M = TypeVar("M", bound=Mutant)
 
 
 def room(mutant: Mutant) -> str:
-    """Losses, steps, certificates or samplers."""
+    """Losses, steps, certificates, samplers or kernels."""
     return ROOMS[mutant.file.partition("/")[0]]
 
 

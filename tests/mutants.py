@@ -1,9 +1,9 @@
 """Does the suite notice when a formula of the core is wrong? `make mutants`; `python tests/mutants.py --help`.
 
-Every formula is changed in every way that a slip of the pen would: another sign, a product for a quotient, a comparison
-the wrong way round, the smaller for the larger. All these mutants are compiled into one module, each behind a switch:
-`a + b` becomes `a + mutant<7>() + b`, which is a - b where number 7 is asked for. A mutant is killed by a test that
-fails, by a crash, or by a test that does not end.
+Every formula is changed in every way that a slip of the pen would: another sign, a term forgotten, a product for a
+quotient, a comparison the wrong way round or with its boundary on the other side, the smaller for the larger, a sum
+without its first row. All these mutants are compiled into one module, each behind a switch (tests/mutant_switches.py).
+A mutant is killed by a test that fails, by a crash, or by a test that does not end.
 
 They run in a random order of which every beginning is a fair sample. build/mutants/results.jsonl has each result as it
 comes, and the next run goes on from there; build/mutants/survivors.txt has what came out in all.
@@ -18,12 +18,12 @@ import re
 import shutil
 import subprocess
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 
 import mutant_core
-from mutant_results import Results, Share, equivalents, fingerprint, mixed, room
+from mutant_results import ROOMS, Results, Share, equivalents, fingerprint, mixed, room
 from mutant_runs import run
+from mutant_switches import Mutant, header, mutate
 
 ROOT = Path(__file__).parents[1]
 WORK = ROOT / "build" / "mutants"
@@ -32,105 +32,25 @@ FILES = (
     *(f"loss/{name}.hpp" for name in ("epsilon_insensitive", "squared_epsilon_insensitive")),
     *(f"pegasos/{name}.hpp" for name in ("steps", "average")),
     *("data/sampler.hpp", "data/random.hpp", "linalg/scaled_vector.hpp"),
-    *(f"proof/{name}.hpp" for name in ("certificate", "free_bias", "best_bias", "class_balance", "rounding")),
+    *(f"proof/{name}.hpp" for name in ("certificate", "precise_certificate", "free_bias", "best_bias", "class_balance")),
+    *("proof/rounding.hpp", "proof/proofs.hpp", "proof/history.hpp", "linalg/twofold.hpp"),
+    *(f"kernel/{name}.hpp" for name in ("prove", "rounding", "pegasos_block")),
 )
-SWAPS = {"+": "-", "-": "+", "*": "/", "/": "*", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
-OPERATOR = re.compile(r"(?<=[\w)\].]) (\+|-|\*|/|<|<=|>|>=) (?=[\w(.!])|\bstd::(max|min)(?=\()")
 # The tests that know the formulas best. Whoever survives them meets the others, which take much longer.
 FIRST = (
     *("contract/test_losses.py", "contract/test_dual_steps.py", "contract/test_joint_losses.py"),
     *("contract/test_certificate.py", "contract/test_regression.py", "claims/test_exact_certificates.py"),
     *("unit/test_bias.py", "unit/test_free_bias.py", "unit/test_samplers.py", "unit/test_reference.py"),
-    *("unit/test_outputs.py", "unit/test_sparse_weights.py", "unit/test_joint.py"),
+    *("unit/test_outputs.py", "unit/test_sparse_weights.py", "unit/test_joint.py", "unit/test_history.py"),
+    *("contract/test_kernel_certificate.py", "unit/test_kernel_pegasos.py", "unit/test_kernel_small.py"),
 )
 THEN = (
     *("claims/test_optimum.py", "claims/test_losses_optimum.py", "claims/test_linear_campaign.py"),
     *("claims/test_joint_campaign.py", "claims/test_rates.py", "claims/test_eq_6_ball.py"),
     *("unit/test_variants.py", "unit/test_dual_solvers.py", "unit/test_extremes.py", "unit/test_rounding_floor.py"),
+    *("claims/test_kernel_campaign.py", "claims/test_kernel_errors.py", "unit/test_kernel_precision.py"),
     *("unit/test_overflow.py", "unit/test_against_liblinear.py", "unit/test_fit_behaviour.py"),
 )
-SWITCH = """#pragma once
-#include <algorithm>
-#include <cstdlib>
-// Visible from outside: whoever runs the tests sets it, and a process that a test starts finds it in its environment.
-__attribute__((visibility("default"))) inline int mutant_number =
-    std::getenv("PEGASOS_MUTANT") ? std::atoi(std::getenv("PEGASOS_MUTANT")) : -1;
-template <int N> struct mutant {};
-template <int N, class A> struct mutant_with { A a; };
-"""
-OPERATORS = """
-template <int N, class A> constexpr auto operator{op}(A a, mutant<N>) {{ return mutant_with<N, A>{{a}}; }}
-template <int N, class A, class B> constexpr auto operator{op}(mutant_with<N, A> x, B b) {{
-  using R = decltype(x.a {op} b);
-  return mutant_number == N ? R(x.a {other} b) : R(x.a {op} b);
-}}
-"""
-CHOICE = """template <int N, class T = void, class A, class B> auto mutant_{op}(const A& a, const B& b) {{
-  return mutant_number == N ? std::{other}(a, b) : std::{op}(a, b);
-}}
-"""
-
-
-@dataclass(frozen=True)
-class Mutant:
-    """One change: from `old` to `new`, in a line of a file."""
-
-    number: int
-    file: str
-    line: int
-    old: str
-    new: str
-    text: str
-    which: int
-
-    @property
-    def place(self) -> str:
-        """What it is known by when lines have moved: the operator, the how-many-th of its kind in which line."""
-        return f"{self.file} | {self.old} {self.which} | {self.text}"
-
-    def __str__(self) -> str:
-        return f"{self.number:4d}  {self.file}:{self.line}  {self.old} -> {self.new}  {self.text}"
-
-
-def head_of_loop(code: str) -> tuple[str, str]:
-    """`for (...)` as it is, since a loop that does not end says nothing of a formula, and what is left of the line."""
-    depth, begin = 0, re.match(r"\s*for \(", code)
-    for at in range(begin.end() if begin else 0, len(code) if begin else 0):
-        depth += {"(": 1, ")": -1}.get(code[at], 0)
-        if depth < 0:
-            return code[: at + 1], code[at + 1 :]
-    return ("", code) if not begin else (code, "")
-
-
-def mutate(file: str, first: int, skip: set[tuple[str, int]]) -> tuple[str, list[Mutant]]:
-    """The file with a switch at every place, and what they do."""
-    mutants: list[Mutant] = []
-    lines = (ROOT / "cpp" / "pegasos" / file).read_text().split("\n")
-    for at, line in enumerate(lines):
-        code = line.split("//")[0]
-        plain = re.match(r"\s*(#|template|static_assert|using|static constexpr|inline constexpr)", code)
-        if plain or not code.strip() or (file, at + 1) in skip:
-            continue
-        head, code = head_of_loop(code)
-
-        def switch(found: re.Match[str], at: int = at, line: str = line, code: str = code) -> str:
-            number, old = first + len(mutants), found[1] or found[2]
-            before, after = code[: found.start()], code[found.end() :]
-            of_label = re.search(r"\by$", before) or re.match(r"y\b", after)
-            if (old in ("*", "/") and of_label) or before.count('"') % 2:
-                return found[0]  # a label is 1 or -1: times and over are the same; and words are no formulas
-            new = SWAPS.get(old, "min" if old == "max" else "max")
-            text = line.strip()
-            which = 1 + sum((before.text, before.old) == (text, old) for before in mutants)
-            mutants.append(Mutant(number, file, at + 1, old, new, text, which))
-            if found[2]:
-                return f"mutant_{old}<{number}>"
-            return f" {old} mutant<{number}>() {old} "
-
-        lines[at] = head + OPERATOR.sub(switch, code) + line[len(head + code) :]
-    return "\n".join(lines), mutants
-
-
 def write(skip: set[tuple[str, int]]) -> list[Mutant]:
     """A copy of the core with all mutants."""
     shutil.rmtree(WORK / "source", ignore_errors=True)
@@ -138,12 +58,10 @@ def write(skip: set[tuple[str, int]]) -> list[Mutant]:
         copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
         (WORK / "source").mkdir(parents=True, exist_ok=True)
         copy(ROOT / name, WORK / "source" / name)
-    header = SWITCH + "".join(OPERATORS.format(op=op, other=other) for op, other in SWAPS.items())
-    header += "".join(CHOICE.format(op=op, other=other) for op, other in (("max", "min"), ("min", "max")))
-    (WORK / "mutant.hpp").write_text(header)
+    (WORK / "mutant.hpp").write_text(header())
     mutants: list[Mutant] = []
     for file in FILES:
-        text, new = mutate(file, len(mutants), skip)
+        text, new = mutate(file, (ROOT / "cpp" / "pegasos" / file).read_text(), len(mutants), skip)
         (WORK / "source" / "cpp" / "pegasos" / file).write_text(text)
         mutants += new
     return mutants
@@ -155,11 +73,12 @@ def compiled() -> list[Mutant]:
     probe = WORK / "source" / "probe.cpp"
     while True:
         mutants = write(skip)
-        probe.write_text('#include "pegasos/dual/auto.hpp"\n#include "pegasos/pegasos/solver.hpp"\n' + INSTANCES)
+        probe.write_text(PROBE)
         flags = ["-std=c++20", "-fsyntax-only", "-fmax-errors=0", "-include", str(WORK / "mutant.hpp")]
         command = [os.environ.get("CXX", "g++"), *flags, "-I", str(WORK / "source" / "cpp"), str(probe)]
         said = subprocess.run(command, capture_output=True, text=True)
         if said.returncode == 0:
+            print(f"{len(mutants)} mutants; {len(skip)} lines do not compile with theirs and are left alone", flush=True)
             return mutants
         wrong = {(file, int(line)) for file, line in re.findall(r"cpp/pegasos/([\w/]+\.hpp):(\d+)", said.stderr)}
         fresh = {place for place in wrong if any((m.file, m.line) == place for m in mutants)} - skip
@@ -168,7 +87,12 @@ def compiled() -> list[Mutant]:
         skip |= fresh
 
 
-INSTANCES = """
+PROBE = """
+#include "pegasos/dual/auto.hpp"
+#include "pegasos/kernel/pegasos_block.hpp"
+#include "pegasos/kernel/prove.hpp"
+#include "pegasos/pegasos/solver.hpp"
+
 namespace pegasos {
 template class DualSolver<AnyRows, Hinge>;
 template class DualSolver<AnyRows, Log>;
@@ -176,6 +100,10 @@ template class DualSolver<AnyRows, Multinomial>;
 template class DualSolver<AnyRows, MulticlassHinge>;
 template class DualSolver<AnyRows, EpsilonInsensitive>;
 template class PegasosSolver<AnyRows, Hinge>;
+template CertifiedModel certify(const KernelBlock<float>&, const Hinge&, const BlockState&, const BlockTerms&, double,
+                                const RowErrors&, RoundingTerms);
+template void pegasos_steps(const KernelBlock<float>&, const Hinge&, KernelSteps&, std::span<const double>,
+                            std::span<const double>, std::span<double>, std::span<double>, std::span<double>);
 }
 """
 
@@ -210,7 +138,7 @@ def record(mutants: list[Mutant], results: Results, same: dict[str, str]) -> flo
     survivors = [mutant for mutant in mutants if not results.is_killed(mutant)]
     shares = {
         name: Share(sum(map(results.is_killed, members)), len(members))
-        for name in ("all", "losses", "steps", "certificates", "samplers")
+        for name in ("all", *sorted(set(ROOMS.values())))
         for members in [[mutant for mutant in mutants if name in ("all", room(mutant))]]
     }
     lines = [
