@@ -14,30 +14,13 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from statistics import median
 from typing import Any
 
-from clusters import LAM, abstracts, cut, store, timed
-from distributed import Client, LocalCluster, get_task_stream, wait
-
-from pegasos.dask import DaskPegasosClassifier
+from clusters import abstracts, store, timed, two_workers
+from distributed import Client, get_task_stream
 
 MOMENTS = {"a third": 1 / 3, "half": 1 / 2, "two thirds": 2 / 3}
-
-
-@contextmanager
-def two_workers(X: Any, y: Any) -> Iterator[tuple[Client, list[Any]]]:
-    """Of a thread each, with the rows; fresh ones, since a nanny may take its time with the next worker."""
-    with (
-        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None, memory_limit=0) as cluster,
-        Client(cluster) as client,
-    ):
-        parts = [client.persist(column) for column in cut(X, y, 8)]
-        wait(parts)
-        DaskPegasosClassifier(lam=LAM, max_rounds=1, tol=0.9).fit(*parts)  # workers import what they need
-        yield client, parts
 
 
 def kill(client: Client, noticed: list[float]) -> None:

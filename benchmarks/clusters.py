@@ -13,6 +13,8 @@ from __future__ import annotations
 import argparse
 import json
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -82,14 +84,11 @@ def store(found: dict[str, Any]) -> None:
 # On a cluster
 
 
-def overhead(picture: Path) -> dict[str, Any]:
-    """Two workers of a thread each against a local fit with two threads."""
-    from distributed import Client, LocalCluster, get_task_stream, wait
+@contextmanager
+def two_workers(X: Any, y: Any) -> Iterator[tuple[Any, list[Any]]]:
+    """A client of two fresh workers of a thread each, and the rows on them in 8 partitions."""
+    from distributed import Client, LocalCluster, wait
 
-    X, y = abstracts()
-    seconds = -time.perf_counter()
-    PegasosClassifier(lam=LAM, tol=TOL, n_jobs=2, random_state=0).fit(X, y)
-    found: dict[str, Any] = {"local, two threads": round(seconds + time.perf_counter(), 2)}
     with (
         LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None, memory_limit=0) as cluster,
         Client(cluster) as client,
@@ -97,6 +96,18 @@ def overhead(picture: Path) -> dict[str, Any]:
         parts = [client.persist(column) for column in cut(X, y, 8)]
         wait(parts)
         DaskPegasosClassifier(lam=LAM, max_rounds=1, tol=0.9).fit(*parts)  # workers import what they need
+        yield client, parts
+
+
+def overhead(picture: Path) -> dict[str, Any]:
+    """Two workers of a thread each against a local fit with two threads."""
+    from distributed import get_task_stream
+
+    X, y = abstracts()
+    seconds = -time.perf_counter()
+    PegasosClassifier(lam=LAM, tol=TOL, n_jobs=2, random_state=0).fit(X, y)
+    found: dict[str, Any] = {"local, two threads": round(seconds + time.perf_counter(), 2)}
+    with two_workers(X, y) as (client, parts):
         timed(parts)
         with get_task_stream(client) as stream:
             found["undisturbed"] = timed(parts)[1]
