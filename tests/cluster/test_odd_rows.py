@@ -3,10 +3,11 @@
 import dask
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from here_models import TABLE, UNEQUAL, HereClassifier, HereRegressor, chunked, data, labels
 
 from pegasos import PegasosClassifier, convert_data, open_data
-from pegasos.dask.parts import Part, facts_of
+from pegasos.dask.parts import Part, facts_of, read_part
 
 QUICK = {"lam": 1e-2, "tol": 1e-2}
 LABELS = labels("table", "two")
@@ -90,7 +91,7 @@ def test_a_stream_that_begins_without_a_row_is_refused():
     np.testing.assert_array_equal(model.partial_fit(X[:0], y[:0]).coef_, before)
 
 
-def test_logarithms_of_chances_are_lazy_too():
+def test_logarithms_of_probabilities_are_lazy_too():
     X, y = data("table", "two")
     model = HereClassifier(**QUICK, loss="log").fit(X, y)
     logs = model.predict_log_proba(X).compute(scheduler="synchronous")
@@ -104,3 +105,19 @@ def test_rows_of_weight_zero_do_not_make_rows_long():
     facts = facts_of(Part(0, X, np.array([0, 1, 1], np.int32), s), 2)
     assert (facts.n_rows, facts.norm2, facts.largest_norm2) == (2, 26.0, 25.0)
     assert facts_of(Part(0, X, np.array([0, 1, 1], np.int32), np.zeros(3)), 2).largest_norm2 == 0
+
+
+def test_tables_that_are_nearly_all_zeros_are_trained_on_without_them():
+    """One-hot columns of a partition: as a local fit does, see tests/unit/test_nearly_empty_tables.py."""
+    X = np.eye(60)[np.arange(600) * 7 % 60]
+    assert sp.issparse(read_part(0, X, LABELS, None).X)
+    assert not sp.issparse(read_part(0, TABLE, LABELS, None).X)
+    assert read_part(0, X[:0], LABELS[:0], None).n_rows == 0
+    lengths = (250, 0, 350)
+    table, sparse = (
+        HereClassifier(**QUICK).fit(chunked(rows, lengths), chunked(LABELS, lengths)) for rows in (X, sp.csr_matrix(X))
+    )
+    np.testing.assert_array_equal(table.coef_, sparse.coef_)
+    X[17, 5] = np.nan
+    with pytest.raises(ValueError, match=r"partition 0: .*row 17, column 5"):
+        read_part(0, X, LABELS, None)

@@ -16,7 +16,7 @@ from .. import _core
 from ..problem.data import is_source, own_labels
 from ..problem.entries import refuse_dates, refuse_masked, refuse_objects
 from ..problem.labels import encode, refuse_missing
-from ..problem.rows import make_rows, sound
+from ..problem.rows import make_rows, sound, without_zeros
 
 Floats = NDArray[np.float64]
 
@@ -94,7 +94,7 @@ def named(number: int) -> Iterator[None]:
 def read_part(number: int, X: Any, y: Any, sample_weight: Any) -> Part:
     """A partition as its chunks come, checked."""
     with named(number):
-        rows = X if is_source(X) else _rows(X)
+        rows = X if is_source(X) else without_zeros(_rows(X))
         labels = labels_of(X, y)
         s = None if sample_weight is None else weights_of(sample_weight, rows.shape[0])
         if len(labels) != rows.shape[0]:
