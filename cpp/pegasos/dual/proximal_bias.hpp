@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "pegasos/dual/bias_step.hpp"
 #include "pegasos/loss/wide.hpp"
 #include "pegasos/proof/certificate.hpp"
 #include "pegasos/proof/class_balance.hpp"
@@ -15,28 +16,19 @@
 
 namespace pegasos {
 
-// How far b may have to go: a loss whose slope is one at most is above zero that far. What bounds the steps of a smooth
-// one is its curvature, about one, whatever its values.
-template <class Rows, AnyLoss L>
-double reach_of_bias(const Problem<Rows>& p, const L& loss, Team& team) {
-  const double far = L::smooth ? 1 : value_at_zero(p, loss, team);
-  return far > 0 ? far : 1;
-}
-
 // The problem of one such step; any other problem is its own. The bias feature is about as long as a row, so that
-// coordinate ascent treats both alike. But a penalty of lam / (2 feature^2) lets b go feature^2 / lam far in a step:
-// where lam is large for the rows, as it is for columns of 1e-3, it would hardly move (20 rows of such: 1,000 epochs
-// were not enough). A longer feature costs nothing there, since every row meets feature^2 / (lam m) of it.
+// coordinate ascent treats both alike, or longer, where lam is large for the rows and b would hardly move
+// (bias_step.hpp). That costs nothing there, since every row meets feature^2 / (lam m) of it.
 template <class Rows, AnyLoss L>
 Problem<Rows> inner_problem(const Problem<Rows>& p, const L& loss, Team& team) {
   Problem<Rows> inner = p;
   if (!p.free_bias) return inner;
-  constexpr double part = 0.1;  // of what a step could take b: the penalty is then hardly felt
   const int64_t step = std::max<int64_t>(1, p.m() / 1000);
   double sum = 0, count = 0;
   for (int64_t k = 0; k < p.m(); k += step) sum += p.rows[p.existing(k)].norm2(), ++count;
   inner.free_bias = false;
-  inner.rows.bias = std::sqrt(std::max(sum / count, p.lam * reach_of_bias(p, loss, team) / part));
+  const double reach = L::smooth ? 1 : value_at_zero(p, loss, team);
+  inner.rows.bias = std::sqrt(std::max(sum / count, p.lam * step_of_bias(reach)));
   return inner;
 }
 

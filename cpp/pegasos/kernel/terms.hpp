@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "pegasos/dual/bias_step.hpp"
 #include "pegasos/linalg/cholesky.hpp"
 
 namespace pegasos {
@@ -28,12 +29,12 @@ struct BlockTerms {
 
   // Coordinate ascent takes proximal steps in b, too: held back from its last value, it gives the kernel a constant,
   // which lets b go constant * sum_i p_i far in one. Where lam is large for the rows a typical value would hardly move
-  // it, see dual/proximal_bias.hpp. Sweeps are for smooth losses, whose curvature is about one.
+  // it. Sweeps are for smooth losses, whose reach is about one.
   double constant_of(double offset, std::span<const double> p) const {
     if (!free_bias) return offset;
     double sum = 0;
     for (const double each : p) sum += each;
-    return sum > 0 ? std::max(typical, 10 / sum) : typical;
+    return sum > 0 ? std::max(typical, step_of_bias(1) / sum) : typical;
   }
 
   // The change of b with which the solution of a system, which is changed, sums up to `total`.

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..losses.spec import LossSpec
+from ..problem.free_bias import step_of_bias
 from .parts import Facts
 from .work import Statement
 
@@ -57,8 +58,7 @@ def setting_of(
             )
     mean = sum(each.norm2 for each in facts) / m
     work = sum(each.nonzeros for each in facts) * statement.width / len(facts)
-    # How far a free bias may have to go: see dual/proximal_bias.hpp in the core.
-    reach = zero_value if loss.piecewise_linear and zero_value > 0 else 1.0
+    step = step_of_bias(loss.piecewise_linear, zero_value)
     return Setting(
         statement=statement,
         loss=loss,
@@ -67,7 +67,7 @@ def setting_of(
         at_zero=at_zero,
         zero_value=zero_value,
         masses=masses,
-        bias_feature=float(np.sqrt(max(mean, 10 * statement.lam * reach))),
+        bias_feature=float(np.sqrt(max(mean, statement.lam * step))),
         first_bias=first_bias,
         spread=spread,
         epochs=_epochs_of(work),

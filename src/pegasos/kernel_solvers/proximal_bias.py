@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..problem.free_bias import balanced
+from ..problem.free_bias import balanced, step_of_bias
 from ..problem.problem import Floats
 from .cache import Index
 from .problem import KernelProblem
@@ -24,9 +24,10 @@ class ProximalBias:
         self.is_free, self._offset = problem.free_bias, problem.offset
         self.outside, self.b = outside, b
         self._p = p
-        # Where lam is large for the rows a typical value would hardly move b: dual/proximal_bias.hpp in the core.
-        reach = problem.zero_value if problem.is_piecewise_linear else 1.0
-        self._constant = max(typical, 10 * (reach or 1.0) / max(float(p.sum()), 1e-300)) if self.is_free else typical
+        self._constant = typical
+        if self.is_free:  # a typical value would hardly move b where lam is large for the rows
+            step = step_of_bias(problem.is_piecewise_linear, problem.zero_value)
+            self._constant = max(typical, step / max(float(p.sum()), 1e-300))
 
     def excess(self, a: Floats) -> float:
         """What is left over in sum_i p_i a_i where it should vanish."""

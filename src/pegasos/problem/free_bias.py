@@ -24,6 +24,16 @@ def balanced(a: Floats, s: Floats, among: Any = slice(None)) -> Floats:
     return a
 
 
+def step_of_bias(piecewise_linear: bool, zero_value: float) -> float:
+    """How far a proximal step should be able to take a free bias: ten times as far as it may have to go in all.
+
+    A loss whose slope is one at most is above zero that far, `zero_value` being f(0). What bounds the steps of a smooth
+    one is its curvature, about one, whatever its values. The twin of `dual/bias_step.hpp` in the core.
+    """
+    reach = zero_value if piecewise_linear and zero_value > 0 else 1.0
+    return 10 * reach
+
+
 def counterweight(excess: float, answers: Floats, s: Floats, scores: Floats) -> Floats:
     """Dual variables with sum_i s_i a_i = -excess, or as near as they come: rows that would answer so much to their
     scores, the surest first, which are those whose scores are furthest on the other side.
