@@ -62,7 +62,7 @@ class Interior {
     double b, a, s;      // cost, dual variable, slack
     double da, ds, aim;  // a step of both, and what a s is to become
   };
-  struct Block {  // a sequence; its last row is the truth
+  struct Sequence {  // its last row is the truth
     size_t begin, end;
     int64_t i;
     double c, xi, dxi;
@@ -72,7 +72,7 @@ class Interior {
   bool gather() {
     number_.resize(size_t(task_.layout.size), -1);
     for (const int64_t place : places_) number_[size_t(place)] = -1;
-    places_.clear(), rows_.clear(), blocks_.clear(), columns_.clear(), values_.clear();
+    places_.clear(), rows_.clear(), sequences_.clear(), columns_.clear(), values_.clear();
     for (int64_t i = 0; i < task_.m(); ++i) {
       const auto& kept = sets_[size_t(i)].kept();
       if (kept.empty()) continue;
@@ -86,7 +86,7 @@ class Interior {
         rows_.push_back({begin, columns_.size(), one.cost, one.alpha, 0, 0, 0, 0});
       }
       rows_.push_back({columns_.size(), columns_.size(), 0, 0, 0, 0, 0, 0});
-      blocks_.push_back({first, rows_.size(), i, task_.weight(i) / double(task_.m()), 0, 0});
+      sequences_.push_back({first, rows_.size(), i, task_.weight(i) / double(task_.m()), 0, 0});
       if (places_.size() > most_weights) return false;
     }
     return true;
@@ -114,27 +114,27 @@ class Interior {
     w_.resize(places_.size());
     for (size_t at = 0; at < w_.size(); ++at) w_[at] = w[size_t(places_[at])];
     double gap = 0;
-    for (Block& block : blocks_) {
+    for (Sequence& sequence : sequences_) {
       double sum = 0, mean = 0, top = 0;
-      for (size_t j = block.begin; j < block.end; ++j) {
+      for (size_t j = sequence.begin; j < sequence.end; ++j) {
         Row& row = rows_[j];
         row.s = dot(row, w_) - row.b;
-        if (j + 1 == block.end) row.a = std::max(0.0, 1 - sum);
+        if (j + 1 == sequence.end) row.a = std::max(0.0, 1 - sum);
         sum += row.a;
         mean -= row.a * row.s;
         top = std::max(top, -row.s);
       }
-      block.xi = top;
-      gap += block.c * std::max(0.0, top - mean / std::max(sum, 1e-300));
-      for (size_t j = block.begin; j < block.end; ++j)
-        rows_[j].a = block.c * (0.9 * rows_[j].a / sum + 0.1 / double(block.end - block.begin));
+      sequence.xi = top;
+      gap += sequence.c * std::max(0.0, top - mean / std::max(sum, 1e-300));
+      for (size_t j = sequence.begin; j < sequence.end; ++j)
+        rows_[j].a = sequence.c * (0.9 * rows_[j].a / sum + 0.1 / double(sequence.end - sequence.begin));
     }
     double weight = 0;
-    for (const Block& block : blocks_) weight += block.c;
+    for (const Sequence& sequence : sequences_) weight += sequence.c;
     const double away = std::max(gap / weight, 1e-12);
-    for (Block& block : blocks_) {
-      block.xi += away;
-      for (size_t j = block.begin; j < block.end; ++j) rows_[j].s += block.xi;
+    for (Sequence& sequence : sequences_) {
+      sequence.xi += away;
+      for (size_t j = sequence.begin; j < sequence.end; ++j) rows_[j].s += sequence.xi;
     }
   }
 
@@ -142,15 +142,15 @@ class Interior {
   double true_gap() {
     sum_.assign(w_.size(), 0.0);
     double primal = 0, dual = 0;
-    for (const Block& block : blocks_) {
-      double all = 0, least = rows_[block.begin].s;
-      for (size_t j = block.begin; j < block.end; ++j) all += rows_[j].a, least = std::min(least, rows_[j].s);
-      for (size_t j = block.begin; j < block.end; ++j) {
-        const double a = rows_[j].a * block.c / all;
+    for (const Sequence& sequence : sequences_) {
+      double all = 0, least = rows_[sequence.begin].s;
+      for (size_t j = sequence.begin; j < sequence.end; ++j) all += rows_[j].a, least = std::min(least, rows_[j].s);
+      for (size_t j = sequence.begin; j < sequence.end; ++j) {
+        const double a = rows_[j].a * sequence.c / all;
         axpy(a, rows_[j], sum_);
         dual += a * rows_[j].b;
       }
-      primal += block.c * (block.xi - least);
+      primal += sequence.c * (sequence.xi - least);
     }
     primal += task_.lam / 2 * simd::norm2(w_.data(), int64_t(w_.size()));
     return primal - dual + simd::norm2(sum_.data(), int64_t(sum_.size())) / (2 * task_.lam);
@@ -167,11 +167,11 @@ class Interior {
     const size_t p = places_.size();
     matrix_.assign(p * p, 0.0);
     for (size_t at = 0; at < p; ++at) matrix_[at * p + at] = task_.lam;
-    for (const Block& block : blocks_) {
+    for (const Sequence& sequence : sequences_) {
       double S = 0;
       mean_.assign(p, 0.0);
       touched_.clear();
-      for (size_t j = block.begin; j < block.end; ++j) {
+      for (size_t j = sequence.begin; j < sequence.end; ++j) {
         const Row& row = rows_[j];
         const double D = row.a / row.s;
         S += D;
@@ -184,7 +184,7 @@ class Interior {
       std::sort(touched_.begin(), touched_.end());
       touched_.erase(std::unique(touched_.begin(), touched_.end()), touched_.end());
       for (const size_t r : touched_) add_below(r, -mean_[r] / S, mean_);
-      if (!watch.go_on(int64_t((block.end - block.begin) * touched_.size() * p / 4))) return false;
+      if (!watch.go_on(int64_t((sequence.end - sequence.begin) * touched_.size() * p / 4))) return false;
     }
     return cholesky_.factor(std::move(matrix_), int64_t(p), team, watch);
   }
@@ -197,27 +197,28 @@ class Interior {
   void find_direction() {
     dw_.assign(w_.size(), 0.0);
     for (size_t at = 0; at < w_.size(); ++at) dw_[at] = -task_.lam * w_[at];
-    for (Block& block : blocks_) {
+    for (Sequence& sequence : sequences_) {
       double S = 0, q = 0;
-      for (size_t j = block.begin; j < block.end; ++j) S += rows_[j].a / rows_[j].s, q += rows_[j].aim / rows_[j].s;
-      block.dxi = (q - block.c) / S;
-      for (size_t j = block.begin; j < block.end; ++j) {
+      for (size_t j = sequence.begin; j < sequence.end; ++j)
+        S += rows_[j].a / rows_[j].s, q += rows_[j].aim / rows_[j].s;
+      sequence.dxi = (q - sequence.c) / S;
+      for (size_t j = sequence.begin; j < sequence.end; ++j) {
         const Row& row = rows_[j];
-        axpy((row.aim - row.a * block.dxi) / row.s, row, dw_);
+        axpy((row.aim - row.a * sequence.dxi) / row.s, row, dw_);
       }
     }
     cholesky_.solve(dw_);
-    for (Block& block : blocks_) {
+    for (Sequence& sequence : sequences_) {
       double S = 0, along = 0;
-      for (size_t j = block.begin; j < block.end; ++j) {
+      for (size_t j = sequence.begin; j < sequence.end; ++j) {
         Row& row = rows_[j];
         row.ds = dot(row, dw_);
         S += row.a / row.s, along += row.a / row.s * row.ds;
       }
-      block.dxi -= along / S;
-      for (size_t j = block.begin; j < block.end; ++j) {
+      sequence.dxi -= along / S;
+      for (size_t j = sequence.begin; j < sequence.end; ++j) {
         Row& row = rows_[j];
-        row.ds += block.dxi;
+        row.ds += sequence.dxi;
         row.da = (row.aim - row.a * row.ds) / row.s - row.a;
       }
     }
@@ -248,7 +249,7 @@ class Interior {
     if (!(step > 1e-6)) return false;
     for (size_t at = 0; at < w_.size(); ++at) w_[at] += step * dw_[at];
     for (Row& row : rows_) row.a += step * row.da, row.s += step * row.ds;
-    for (Block& block : blocks_) block.xi += step * block.dxi;
+    for (Sequence& sequence : sequences_) sequence.xi += step * sequence.dxi;
     return true;
   }
 
@@ -258,12 +259,12 @@ class Interior {
     double most = 0, moved = 0;
     std::vector<std::pair<double, Row*>> small;
     for (const Row& row : rows_) most = std::max(most, row.s);
-    for (const Block& block : blocks_) {
+    for (const Sequence& sequence : sequences_) {
       double longest = 0;  // of the others, which get its share
-      for (size_t j = block.begin; j < block.end; ++j) longest = std::max(longest, length_of(rows_[j]));
-      for (size_t j = block.begin; j < block.end; ++j) {
+      for (size_t j = sequence.begin; j < sequence.end; ++j) longest = std::max(longest, length_of(rows_[j]));
+      for (size_t j = sequence.begin; j < sequence.end; ++j) {
         Row& row = rows_[j];
-        if (row.a / block.c < row.s / most) small.emplace_back(row.a * (length_of(row) + longest), &row);
+        if (row.a / sequence.c < row.s / most) small.emplace_back(row.a * (length_of(row) + longest), &row);
       }
     }
     std::sort(small.begin(), small.end());
@@ -272,11 +273,11 @@ class Interior {
       if (moved * moved > 0.2 * enough * task_.lam) break;  // lam/2 times the square of how far w moves
       row->a = 0;
     }
-    for (const Block& block : blocks_) {
+    for (const Sequence& sequence : sequences_) {
       double sum = 0;
-      for (size_t j = block.begin; j < block.end; ++j) sum += rows_[j].a;
-      for (size_t j = block.begin; j + 1 < block.end; ++j)
-        sets_[size_t(block.i)].set_alpha(j - block.begin, sum > 0 ? rows_[j].a / sum : 0.0);
+      for (size_t j = sequence.begin; j < sequence.end; ++j) sum += rows_[j].a;
+      for (size_t j = sequence.begin; j + 1 < sequence.end; ++j)
+        sets_[size_t(sequence.i)].set_alpha(j - sequence.begin, sum > 0 ? rows_[j].a / sum : 0.0);
     }
   }
   double length_of(const Row& row) const {
@@ -288,7 +289,7 @@ class Interior {
   std::vector<int64_t> number_;  // of places; -1: has none
   std::vector<int64_t> places_;  // of weights, by their numbers
   std::vector<Row> rows_;
-  std::vector<Block> blocks_;
+  std::vector<Sequence> sequences_;
   std::vector<size_t> columns_;
   std::vector<double> values_;
   std::vector<double> w_, dw_, sum_, psi_, mean_, matrix_;

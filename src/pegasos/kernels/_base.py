@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from ._parameters import Parameters
-from ._rows import Block as Block
+from ._rows import Array as Array
 from ._rows import Rows as Rows
 from ._rows import dense as dense
 from ._rows import exponents as exponents
@@ -76,15 +76,15 @@ class Kernel:
         """
         return proportional(4.0, np.sqrt(np.abs(self.diagonal(A))))
 
-    def block(self, A: Rows, B: Rows) -> Block:
+    def block(self, A: Rows, B: Rows) -> Array:
         """A new array with k of every row of A (lines) and every row of B (columns), in their dtype."""
         raise NotImplementedError
 
-    def given(self, A: Rows, index: NDArray[np.intp]) -> Block | None:
+    def given(self, A: Rows, index: NDArray[np.intp]) -> Array | None:
         """K of some rows with each other if it lies in memory as it is, to be read only."""
         return None
 
-    def diagonal(self, A: Rows) -> Block:
+    def diagonal(self, A: Rows) -> Array:
         """k of every row with itself."""
         pieces = [
             np.diagonal(self.block(A.take(slice(i, i + 64)), A.take(slice(i, i + 64)))) for i in range(0, len(A), 64)
@@ -124,14 +124,14 @@ def differences(X: Any) -> int:
     return 2 * terms(X) if sp.issparse(X) else terms(X)
 
 
-def square_norms(X: Any) -> Block:
+def square_norms(X: Any) -> Array:
     """The squared norm of every row, in float64."""
     if sp.issparse(X):
         return np.asarray(X.astype(np.float64).power(2).sum(axis=1)).ravel()
     return np.asarray(np.einsum("ij,ij->i", X, X, dtype=np.float64))
 
 
-def peak(X: Any, measure: Callable[[Any], Block]) -> float:
+def peak(X: Any, measure: Callable[[Any], Array]) -> float:
     """The largest measure of a row; infinite if the values, or what they are made of, leave the range of float32."""
     with np.errstate(over="ignore", invalid="ignore"):
         most = square = 0.0
@@ -142,7 +142,7 @@ def peak(X: Any, measure: Callable[[Any], Block]) -> float:
     return most if most < MOST and (square == 0 or LEAST < square < MOST) else np.inf
 
 
-def settled(exponents: Block, scale: float, A: Rows, B: Rows, exact: Callable[[Any, Any], Block]) -> Block:
+def settled(exponents: Array, scale: float, A: Rows, B: Rows, exact: Callable[[Any, Any], Array]) -> Array:
     """Exponents, none of them above 0. Where they are the small difference of numbers up to `scale` so large
     that rounding would show, those near 0 are computed pair by pair: a row has no distance to itself.
     """

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from ._base import Block, Kernel, Rows
+from ._base import Array, Kernel, Rows
 from ._objects import Objects
 from ._parameters import Parameters
 
@@ -28,7 +28,7 @@ class CallableKernel(Kernel):
         self._function = function
         self._options = {key: value for key, value in (parameters.kernel_params or {}).items() if key != "psd"}
 
-    def block(self, A: Rows, B: Rows) -> Block:
+    def block(self, A: Rows, B: Rows) -> Array:
         # Copies: a function that writes to its rows must not change the data, and some functions refuse read-only ones.
         found = self._function(_bare(A.X.copy()), _bare(B.X.copy()), **self._options)
         if sp.issparse(found):

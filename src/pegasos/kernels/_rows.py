@@ -14,7 +14,7 @@ from .. import _core
 from ..problem.columns import FEW, common_columns
 from ..problem.rows import make_rows
 
-Block = NDArray[Any]
+Array = NDArray[Any]
 _TAME = 1e150  # its square is finite
 
 
@@ -23,7 +23,7 @@ class Rows:
     """Rows as a kernel wants them: in C order or CSR, with what it has worked out about each (`facts`)."""
 
     X: Any
-    facts: Block | None = None
+    facts: Array | None = None
 
     def __len__(self) -> int:
         return int(self.X.shape[0])
@@ -83,13 +83,13 @@ class PickedRows(Rows):
         return self.whole.X[self.picks]
 
 
-def products(A: Rows, B: Rows) -> Block:
+def products(A: Rows, B: Rows) -> Array:
     """A B^T as a dense array."""
     native = _natively(A, B, 1.0, (_NONE, _NONE))
     return _of_arrays(A.X, B.X) if native is None else native
 
 
-def exponents(A: Rows, B: Rows, gamma: float) -> Block:
+def exponents(A: Rows, B: Rows, gamma: float) -> Array:
     """-gamma ||x - z||^2 of all pairs of rows, from products and gamma times the squared norms, which are the facts
     about these rows; 0 at most.
     """
@@ -109,7 +109,7 @@ def exponents(A: Rows, B: Rows, gamma: float) -> Block:
 _NONE = np.empty(0)
 
 
-def _natively(A: Rows, B: Rows, factor: float, facts: tuple[Block, Block]) -> Block | None:
+def _natively(A: Rows, B: Rows, factor: float, facts: tuple[Array, Array]) -> Array | None:
     if A.whole.native is None or B.whole.native is None or _kind(A.whole.X) != _kind(B.whole.X):
         return None
     dtype = A.whole.X.dtype
@@ -123,7 +123,7 @@ def _kind(X: Any) -> tuple[Any, Any]:
     return X.dtype, X.indices.dtype
 
 
-def _of_arrays(A: Any, B: Any) -> Block:
+def _of_arrays(A: Any, B: Any) -> Array:
     if not sp.issparse(A) and not sp.issparse(B):
         return np.asarray(A @ B.T)
     if A.shape[1] > FEW and sp.issparse(A) and sp.issparse(B):
@@ -136,6 +136,6 @@ def _of_arrays(A: Any, B: Any) -> Block:
     return np.ascontiguousarray((B @ dense(A).T).T)
 
 
-def dense(X: Any) -> Block:
+def dense(X: Any) -> Array:
     """A block written out."""
     return np.asarray(X.toarray()) if sp.issparse(X) else np.asarray(X)

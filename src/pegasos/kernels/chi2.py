@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ._base import Block, Errors, Kernel, Rows
+from ._base import Array, Errors, Kernel, Rows
 from .laplacian import falling, falling_errors, rounding
 
 
@@ -31,10 +31,10 @@ class Chi2(Kernel):
             raise ValueError(f"kernel='chi2' takes no negative values, but row {row} has {value:g} in column {column}.")
         return Rows(X)
 
-    def block(self, A: Rows, B: Rows) -> Block:
+    def block(self, A: Rows, B: Rows) -> Array:
         return falling(A, B, self.p.gamma, "chi squared")
 
-    def diagonal(self, A: Rows) -> Block:
+    def diagonal(self, A: Rows) -> Array:
         return np.ones(len(A))
 
     def coarseness(self, X: Any) -> float:

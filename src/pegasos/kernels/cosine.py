@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ._base import LEAST, MOST, TYPICAL, Block, Errors, Kernel, Rows, products, proportional, square_norms, terms
+from ._base import LEAST, MOST, TYPICAL, Array, Errors, Kernel, Rows, products, proportional, square_norms, terms
 
 
-def _largest(X: Any) -> Block:
+def _largest(X: Any) -> Array:
     """The largest absolute value of every row."""
     if X.shape[1] == 0:
         return np.zeros(X.shape[0], X.dtype)
@@ -19,7 +19,7 @@ def _largest(X: Any) -> Block:
     return np.asarray(np.maximum(X.max(axis=1), -X.min(axis=1)))
 
 
-def _in_range(largest: Block) -> bool:
+def _in_range(largest: Array) -> bool:
     """Whether squares of these, and sums of them, neither vanish nor overflow, even in float32."""
     some = largest[largest > 0].astype(np.float64)
     return not len(some) or bool(np.sqrt(LEAST) < np.min(some) and np.max(some) < np.sqrt(MOST))
@@ -51,7 +51,7 @@ class Cosine(Kernel):
         norms = np.sqrt(square_norms(X))
         return Rows(X, (1.0 / np.where(norms > 0, norms, 1.0)).astype(X.dtype))
 
-    def block(self, A: Rows, B: Rows) -> Block:
+    def block(self, A: Rows, B: Rows) -> Array:
         assert A.facts is not None
         assert B.facts is not None
         values = products(A, B)

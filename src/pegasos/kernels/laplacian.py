@@ -9,10 +9,10 @@ import numpy as np
 from .. import _core
 from ..problem.columns import used_columns
 from ..problem.rows import make_rows
-from ._base import TINY, TYPICAL, UNIT, Block, Errors, Kernel, Rows, differences, peak, proportional
+from ._base import TINY, TYPICAL, UNIT, Array, Errors, Kernel, Rows, differences, peak, proportional
 
 
-def falling(A: Rows, B: Rows, gamma: float, kind: str) -> Block:
+def falling(A: Rows, B: Rows, gamma: float, kind: str) -> Array:
     """exp(-gamma sum_j d(x_j, z_j)) for a distance of single features that the native core knows."""
     A, B = (Rows(X) for X in used_columns(A.X, B.X))
     rows = (make_rows(A.X, training=True), make_rows(B.X, training=True))
@@ -42,10 +42,10 @@ class Laplacian(Kernel):
     takes = ("gamma",)
     effort = 16.0
 
-    def block(self, A: Rows, B: Rows) -> Block:
+    def block(self, A: Rows, B: Rows) -> Array:
         return falling(A, B, self.p.gamma, "absolute")
 
-    def diagonal(self, A: Rows) -> Block:
+    def diagonal(self, A: Rows) -> Array:
         return np.ones(len(A))
 
     def coarseness(self, X: Any) -> float:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ._base import Block, Errors, Kernel, Rows, products, proportional, square_norms, terms
+from ._base import Array, Errors, Kernel, Rows, products, proportional, square_norms, terms
 
 
 class Linear(Kernel):
@@ -15,10 +15,10 @@ class Linear(Kernel):
     name = "linear"
     by_products = True
 
-    def block(self, A: Rows, B: Rows) -> Block:
+    def block(self, A: Rows, B: Rows) -> Array:
         return products(A, B)
 
-    def diagonal(self, A: Rows) -> Block:
+    def diagonal(self, A: Rows) -> Array:
         return square_norms(A.X)
 
     def errors(self, A: Rows) -> Errors:

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from ._base import TINY, UNIT, Block, Errors, Kernel, Rows, plain, products, proportional, square_norms, terms
+from ._base import TINY, UNIT, Array, Errors, Kernel, Rows, plain, products, proportional, square_norms, terms
 
 _PRODUCTS = 32  # up to this degree
 
 
-def _power(values: Block, n: int) -> Block:
+def _power(values: Array, n: int) -> Array:
     """values^n by squares and products: ten times faster than the power function, which takes any exponent."""
     result = np.ones_like(values) if n == 0 else values
     for bit in bin(n)[3:]:
@@ -28,7 +28,7 @@ class Poly(Kernel):
     takes = ("gamma", "degree", "coef0")
     by_products = True
 
-    def block(self, A: Rows, B: Rows) -> Block:
+    def block(self, A: Rows, B: Rows) -> Array:
         values = products(A, B)
         values *= self.p.gamma
         values += self.p.coef0

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ._base import TYPICAL, Block, Kernel, Rows, dense, peak
+from ._base import TYPICAL, Array, Kernel, Rows, dense, peak
 
 
 @dataclass(frozen=True)
@@ -46,17 +46,17 @@ class Precomputed(Kernel):
     def exact(self, X: Any, index: NDArray[np.intp]) -> Rows:
         return Lines(X, index=index)
 
-    def block(self, A: Rows, B: Rows) -> Block:
+    def block(self, A: Rows, B: Rows) -> Array:
         assert isinstance(A, Lines)
         assert isinstance(B, Lines)
         lines, columns = _span(A.numbers()), _span(B.numbers())
         return np.array(dense(A.X[lines][:, columns]), order="C")
 
-    def given(self, A: Rows, index: NDArray[np.intp]) -> Block | None:
+    def given(self, A: Rows, index: NDArray[np.intp]) -> Array | None:
         span = _span(index)
         return A.X[span, span] if isinstance(A.X, np.ndarray) and isinstance(span, slice) else None
 
-    def diagonal(self, A: Rows) -> Block:
+    def diagonal(self, A: Rows) -> Array:
         return np.asarray(A.X.diagonal(), dtype=np.float64)
 
     def coarseness(self, X: Any) -> float:

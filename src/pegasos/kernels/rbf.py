@@ -11,7 +11,7 @@ from ._base import (
     TINY,
     TYPICAL,
     UNIT,
-    Block,
+    Array,
     Errors,
     Floats,
     Kernel,
@@ -69,7 +69,7 @@ class Rbf(Kernel):
         with np.errstate(over="ignore"):
             return Rows(X, (self.p.gamma * square_norms(X)).astype(X.dtype))
 
-    def block(self, A: Rows, B: Rows) -> Block:
+    def block(self, A: Rows, B: Rows) -> Array:
         assert A.facts is not None
         assert B.facts is not None
         if self._by_pairs:
@@ -80,7 +80,7 @@ class Rbf(Kernel):
             values = settled(values, far, A, B, lambda x, z: -self.p.gamma * square_norms(x - z))
             return np.exp(values, out=values)
 
-    def diagonal(self, A: Rows) -> Block:
+    def diagonal(self, A: Rows) -> Array:
         return np.ones(len(A))
 
     def coarseness(self, X: Any) -> float:

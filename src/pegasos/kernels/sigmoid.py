@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ._base import TYPICAL, Block, Kernel, Rows, peak, plain, products, square_norms
+from ._base import TYPICAL, Array, Kernel, Rows, peak, plain, products, square_norms
 
 
 class Sigmoid(Kernel):
@@ -16,7 +16,7 @@ class Sigmoid(Kernel):
     takes = ("gamma", "coef0")
     by_products = True
 
-    def block(self, A: Rows, B: Rows) -> Block:
+    def block(self, A: Rows, B: Rows) -> Array:
         values = products(A, B)
         values *= self.p.gamma
         values += self.p.coef0
