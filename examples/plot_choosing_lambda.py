@@ -1,4 +1,4 @@
-"""lam chosen by cross-validation, and chances from the scores that it has computed anyway."""
+"""lam chosen by cross-validation, and probabilities from the scores that it has computed anyway."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ def main() -> dict[str, float]:
         ('probability="isotonic"', clone(model).set_params(lams=[model.lam_], probability="isotonic").fit(X, y), GREEN),
     ]
     for name, fitted, colour in methods:
-        chances = fitted.predict_proba(X_new)[:, 1]
-        true, said = calibration_curve(y_new > 0, chances, n_bins=10)
-        found[name] = float(brier_score_loss(y_new > 0, chances))
+        probabilities = fitted.predict_proba(X_new)[:, 1]
+        true, said = calibration_curve(y_new > 0, probabilities, n_bins=10)
+        found[name] = float(brier_score_loss(y_new > 0, probabilities))
         right.plot(said, true, "o-", color=colour, markersize=5, label=f"{name}: Brier score {found[name]:.4f}")
-    right.set(xlabel="chance that the model gives", ylabel="share of the rows that are of the class")
+    right.set(xlabel="probability that the model gives", ylabel="share of the rows that are of the class")
     right.set_title(f"{NEW:,} new texts")
     right.legend(loc="upper left", fontsize=9.5, frameon=False)
     right.set_ylim(-0.02, 1.3)

@@ -84,12 +84,12 @@ def show(tagger: PegasosSequenceTagger, sentence: list[Token]) -> list[str]:
     """Print the sentence in colours, and why. Returns the labels."""
     features = datasets.window_features(sentence)
     (labels,) = tagger.predict([features])
-    chances = tagger.predict_marginals([features])[0].max(axis=1)
+    probabilities = tagger.predict_marginals([features])[0].max(axis=1)
     print(" ".join(coloured(token[0], label) for token, label in zip(sentence, labels, strict=True)), end="\n\n")
     for t, (token, label) in enumerate(zip(sentence, labels, strict=True)):
         rival, *why = reasons(tagger, features, labels, t)
         said = ", ".join(f"{weight:+.2f} {name}" for weight, name in why)
-        print(f"{coloured(f'{token[0]:>14}', label)}  {label:<7} {chances[t]:4.0%}  {rival}: {said}")
+        print(f"{coloured(f'{token[0]:>14}', label)}  {label:<7} {probabilities[t]:4.0%}  {rival}: {said}")
     return labels
 
 

@@ -32,7 +32,10 @@ FILES = (
     *(f"loss/{name}.hpp" for name in ("epsilon_insensitive", "squared_epsilon_insensitive")),
     *(f"pegasos/{name}.hpp" for name in ("steps", "average")),
     *("data/sampler.hpp", "data/random.hpp", "linalg/scaled_vector.hpp"),
-    *(f"proof/{name}.hpp" for name in ("certificate", "precise_certificate", "free_bias", "best_bias", "class_balance")),
+    *(
+        f"proof/{name}.hpp"
+        for name in ("certificate", "precise_certificate", "free_bias", "best_bias", "class_balance")
+    ),
     *("proof/rounding.hpp", "proof/proofs.hpp", "proof/history.hpp", "linalg/twofold.hpp"),
     *(f"kernel/{name}.hpp" for name in ("prove", "rounding", "pegasos_block")),
 )
@@ -51,6 +54,8 @@ THEN = (
     *("claims/test_kernel_campaign.py", "claims/test_kernel_errors.py", "unit/test_kernel_precision.py"),
     *("unit/test_overflow.py", "unit/test_against_liblinear.py", "unit/test_fit_behaviour.py"),
 )
+
+
 def write(skip: set[tuple[str, int]]) -> list[Mutant]:
     """A copy of the core with all mutants."""
     shutil.rmtree(WORK / "source", ignore_errors=True)
@@ -78,7 +83,9 @@ def compiled() -> list[Mutant]:
         command = [os.environ.get("CXX", "g++"), *flags, "-I", str(WORK / "source" / "cpp"), str(probe)]
         said = subprocess.run(command, capture_output=True, text=True)
         if said.returncode == 0:
-            print(f"{len(mutants)} mutants; {len(skip)} lines do not compile with theirs and are left alone", flush=True)
+            print(
+                f"{len(mutants)} mutants; {len(skip)} lines do not compile with theirs and are left alone", flush=True
+            )
             return mutants
         wrong = {(file, int(line)) for file, line in re.findall(r"cpp/pegasos/([\w/]+\.hpp):(\d+)", said.stderr)}
         fresh = {place for place in wrong if any((m.file, m.line) == place for m in mutants)} - skip

@@ -37,4 +37,4 @@ Output = Literal["last", "average", "tail", "random", "best"]
 Advance = Literal["always", "on_loss"]
 
 SearchRule = Literal["best", "one_standard_error"]
-Chances = Literal["sigmoid", "isotonic"] | None
+Calibration = Literal["sigmoid", "isotonic"] | None

@@ -101,7 +101,7 @@ def test_predictions_are_lazy_and_those_of_the_local_model(client):
     np.testing.assert_allclose(score, accuracy_score(labels("text", "three"), local.predict(TEXT), sample_weight=s))
 
 
-def test_the_hinge_has_no_chances(client):
+def test_the_hinge_has_no_probabilities(client):
     model = DaskPegasosClassifier(**QUICK, client=client).fit(*data("table", "two"))
     assert not hasattr(model, "predict_proba")
 

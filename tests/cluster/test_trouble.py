@@ -86,7 +86,7 @@ def filled(X):
 
 @pytest.fixture
 def small_workers(tmp_path):
-    """Their nannies end them where memory runs out, and start them again; a task has two chances."""
+    """Their nannies end them where memory runs out, and start them again; a task has two tries."""
     with Servers(0, tmp_path, SCHEDULER__ALLOWED_FAILURES="1") as servers:
         servers.workers += [servers.add_worker("--nanny", "--memory-limit", "700MiB") for _ in range(2)]
         yield servers

@@ -85,7 +85,7 @@ def test_columns_that_the_model_does_not_know_are_left_out_and_said(folder: Path
     assert len(found.stdout.split()) == 2
 
 
-def test_scores_and_chances(folder: Path) -> None:
+def test_scores_and_probabilities(folder: Path) -> None:
     run("train", "three.svm", "-m", "m", "--loss", "log", "-q")
     model = load_model("m")
     for option, method in (("--scores", "decision_function"), ("--proba", "predict_proba")):
@@ -95,7 +95,7 @@ def test_scores_and_chances(folder: Path) -> None:
     assert [line["label"] for line in lines] == model.predict(X).tolist()
     assert sum(lines[0]["probabilities"].values()) == pytest.approx(1.0)
     run("train", "two.svm", "-m", "h", "-q")
-    assert "has scores, not chances" in run("predict", "h", "two.svm", "--proba", code=2).stderr
+    assert "has scores, not probabilities" in run("predict", "h", "two.svm", "--proba", code=2).stderr
     run("predict", "h", "two.svm", "--proba", "--scores", code=2)
 
 

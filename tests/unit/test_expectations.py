@@ -1,4 +1,4 @@
-"""What users of scikit-learn expect: logarithms of chances, weights and costs by name, errors that name a place."""
+"""What users of scikit-learn expect: logarithms of probabilities, weights and costs by name, errors with a place."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ every_classifier = pytest.mark.parametrize("kind", CLASSIFIERS)
 @pytest.mark.parametrize("data", [(X, Y), (X3, Y3)], ids=["two classes", "three classes"])
 def test_predict_log_proba_is_the_logarithm_of_predict_proba(kind: Any, data: Any) -> None:
     fitted = kind(lam=0.01, loss="log").fit(*data)
-    chances = fitted.predict_proba(data[0])
-    np.testing.assert_allclose(fitted.predict_log_proba(data[0]), np.log(chances), rtol=1e-10, atol=1e-14)
-    np.testing.assert_allclose(chances.sum(axis=1), 1.0, rtol=1e-14)
+    probabilities = fitted.predict_proba(data[0])
+    np.testing.assert_allclose(fitted.predict_log_proba(data[0]), np.log(probabilities), rtol=1e-10, atol=1e-14)
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1.0, rtol=1e-14)
 
 
 @pytest.mark.parametrize("loss", ["log", "multinomial"])
@@ -49,7 +49,7 @@ def test_the_logarithm_of_a_chance_too_small_to_be_written_down_is_finite(loss: 
 
 
 @every_classifier
-def test_chances_of_the_hinge_are_not_there_and_the_error_says_what_to_do(kind: Any) -> None:
+def test_probabilities_of_the_hinge_are_not_there_and_the_error_says_what_to_do(kind: Any) -> None:
     fitted = kind().fit(X, Y)
     for name in ("predict_proba", "predict_log_proba"):
         assert not hasattr(fitted, name)
@@ -61,7 +61,7 @@ def test_chances_of_the_hinge_are_not_there_and_the_error_says_what_to_do(kind: 
         assert "CalibratedClassifierCV" in said
     pairs = KernelPegasosClassifier(loss="log", multi_class="ovo")
     assert not hasattr(pairs, "predict_proba")
-    with pytest.raises(AttributeError, match=r"votes, not chances\. Fit with multi_class='ovr'"):
+    with pytest.raises(AttributeError, match=r"votes, not probabilities\. Fit with multi_class='ovr'"):
         KernelPegasosClassifier.predict_proba(pairs, X)  # of the class: by its name alone nothing is known
 
 

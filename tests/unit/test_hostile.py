@@ -208,7 +208,7 @@ def test_complex_costs_are_refused():
         PegasosClassifier(loss="multiclass_hinge", costs=(1 - np.eye(3)) * 1j).fit(X, np.digitize(y, [-1, 1]))
 
 
-def test_chances_are_those_of_the_fitted_loss():
+def test_probabilities_are_those_of_the_fitted_loss():
     X, y = line_and_noise()
     hinge = PegasosClassifier(lam=0.1).fit(X, y > 0).set_params(loss="log")
     assert not hasattr(hinge, "predict_proba")

@@ -1,4 +1,4 @@
-"""Losses that train all classes together: the steps of the paper, every way to go on, costs and chances."""
+"""Losses that train all classes together: the steps of the paper, every way to go on, costs and probabilities."""
 
 from __future__ import annotations
 
@@ -167,19 +167,19 @@ def test_costs_of_zero_leave_nothing_to_learn() -> None:
 @pytest.mark.parametrize("loss", ["log", "multinomial"])
 @pytest.mark.parametrize("scale", [1e-3, 1.0, 1e3, 1e6])
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_chances_sum_to_one_and_agree_with_predict(loss: str, scale: float, n_classes: int) -> None:
+def test_probabilities_sum_to_one_and_agree_with_predict(loss: str, scale: float, n_classes: int) -> None:
     mine = n_classes > Y
     fitted = model(loss=loss).fit(X[mine], Y[mine])
-    chances = fitted.predict_proba(scale * X)
-    assert chances.shape == (len(X), n_classes)
-    assert (chances >= 0).all()
-    np.testing.assert_allclose(chances.sum(axis=1), 1, atol=1e-12)
-    best = chances.max(axis=1)
-    assert (chances[np.arange(len(X)), fitted.predict(scale * X)] == best).all()
+    probabilities = fitted.predict_proba(scale * X)
+    assert probabilities.shape == (len(X), n_classes)
+    assert (probabilities >= 0).all()
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1, atol=1e-12)
+    best = probabilities.max(axis=1)
+    assert (probabilities[np.arange(len(X)), fitted.predict(scale * X)] == best).all()
 
 
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge", "multiclass_hinge"])
-def test_losses_without_chances_have_no_predict_proba(loss: str) -> None:
+def test_losses_without_probabilities_have_no_predict_proba(loss: str) -> None:
     assert not hasattr(model(loss=loss).fit(X, Y), "predict_proba")
 
 

@@ -148,7 +148,7 @@ def test_models_survive_pickle_and_keep_copies():
     assert not np.shares_memory(model.support_vectors_, data)
 
 
-def test_several_classes_and_chances():
+def test_several_classes_and_probabilities():
     labels = np.array(["a", "b", "c"])[np.digitize(X[:, 0], [0.4, 1.0])]
     model = classifier("rbf", loss="log", lam=1e-3).fit(X, labels)
     assert model.dual_coef_.shape == (3, len(model.support_))

@@ -167,7 +167,7 @@ def test_the_same_bytes_for_any_number_of_threads():
     assert one.dual_coef_.tobytes() == two.dual_coef_.tobytes()
 
 
-def test_chances_are_for_one_against_the_rest():
+def test_probabilities_are_for_one_against_the_rest():
     assert hasattr(ours(loss="log", multi_class="ovr"), "predict_proba")
     assert not hasattr(ours(loss="log"), "predict_proba")
     with pytest.raises(ValueError, match="multi_class must be 'ovr' or 'ovo'"):

@@ -289,10 +289,10 @@ def test_the_next_lam_begins_with_the_best_part_of_the_dual_variables() -> None:
         assert start.bound(s) >= max(known.scaled(at, part).bound(s) for part in (1.0, lam / 1e-3))
 
 
-def test_pictures_and_chances_are_those_of_linear_searches() -> None:
+def test_pictures_and_probabilities_are_those_of_linear_searches() -> None:
     pytest.importorskip("matplotlib").use("Agg")
     model = KernelPegasosClassifierCV(LAMS, probability="isotonic", kernel_grid={"gamma": [0.01, 0.1]}).fit(X3, Y3)
     assert LamPathDisplay.from_estimator(model).axes_[0].get_ylabel() == "score"
-    chances = model.predict_proba(X3)
-    np.testing.assert_allclose(chances.sum(axis=1), 1)
-    assert (model.classes_[chances.argmax(axis=1)] == Y3).mean() > 0.6
+    probabilities = model.predict_proba(X3)
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1)
+    assert (model.classes_[probabilities.argmax(axis=1)] == Y3).mean() > 0.6

@@ -1,4 +1,4 @@
-"""Chances from the scores of held-out rows."""
+"""Probabilities from the scores of held-out rows."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ TEXT = datasets.make_text(400, 2000, random_state=0)[:2]
 
 @pytest.mark.parametrize("method", ["sigmoid", "isotonic"])
 @pytest.mark.parametrize(("X", "y"), [(X2, Y2), (X3, Y3)], ids=["two", "three"])
-def test_chances_are_those_of_CalibratedClassifierCV_without_its_fits(method: Any, X: Any, y: Any) -> None:
+def test_probabilities_are_those_of_CalibratedClassifierCV_without_its_fits(method: Any, X: Any, y: Any) -> None:
     s = 1.0 + np.arange(len(y)) % 2
     folds = list(StratifiedKFold(5).split(X, y))
     model = PegasosClassifierCV([1e-2], folds, probability=method, tol=1e-10).fit(X, y, s)
     other = CalibratedClassifierCV(PegasosClassifier(1e-2, tol=1e-10), method=method, cv=folds, ensemble=False)
     other.fit(X, y, sample_weight=s)
-    chances = model.predict_proba(X)
-    np.testing.assert_allclose(chances, other.predict_proba(X), atol=2e-4)
-    np.testing.assert_allclose(chances.sum(axis=1), 1.0)
+    probabilities = model.predict_proba(X)
+    np.testing.assert_allclose(probabilities, other.predict_proba(X), atol=2e-4)
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1.0)
     with np.errstate(divide="ignore"):
-        np.testing.assert_array_equal(model.predict_log_proba(X), np.log(chances))
-    assert np.array_equal(pickle.loads(pickle.dumps(model)).predict_proba(X), chances)
+        np.testing.assert_array_equal(model.predict_log_proba(X), np.log(probabilities))
+    assert np.array_equal(pickle.loads(pickle.dumps(model)).predict_proba(X), probabilities)
 
 
-def test_chances_are_there_only_where_they_were_asked_for() -> None:
+def test_probabilities_are_there_only_where_they_were_asked_for() -> None:
     model = PegasosClassifierCV([1e-2]).fit(X2, Y2)
     assert not hasattr(model, "predict_proba")
     with pytest.raises(AttributeError, match="probability='sigmoid'"):
@@ -49,9 +49,9 @@ def test_chances_are_there_only_where_they_were_asked_for() -> None:
     assert np.array_equal(log.predict_proba(X2), PegasosClassifier(1e-2, "log").fit(X2, Y2).predict_proba(X2))
 
 
-def test_scores_that_separate_the_classes_have_chances_inside_of_0_and_1() -> None:
+def test_scores_that_separate_the_classes_have_probabilities_inside_of_0_and_1() -> None:
     X, y = np.r_[np.full((50, 1), -1.0), np.full((50, 1), 1.0)], np.repeat([0, 1], 50)
     model = PegasosClassifierCV([1e-3], probability="sigmoid").fit(X, y)
-    chances = model.predict_proba(X)
-    assert ((chances > 0) & (chances < 1)).all()
-    assert chances[0, 1] == pytest.approx(1 / 52, abs=1e-3)
+    probabilities = model.predict_proba(X)
+    assert ((probabilities > 0) & (probabilities < 1)).all()
+    assert probabilities[0, 1] == pytest.approx(1 / 52, abs=1e-3)

@@ -118,8 +118,10 @@ def test_one_score_is_needed(scoring: Any) -> None:
 
 @pytest.mark.parametrize("probability", [None, "sigmoid"])
 @pytest.mark.parametrize("model", [PegasosClassifierCV, KernelPegasosClassifierCV])
-def test_scores_of_chances_need_a_loss_that_has_them(model: Any, probability: Any) -> None:
-    with pytest.raises(ValueError, match="asks for chances, which the fits of folds do not have with loss='hinge'"):
+def test_scores_of_probabilities_need_a_loss_that_has_them(model: Any, probability: Any) -> None:
+    with pytest.raises(
+        ValueError, match="asks for probabilities, which the fits of folds do not have with loss='hinge'"
+    ):
         model([1e-2], 3, scoring="neg_brier_score", probability=probability).fit(X2, POSITIVE)
     assert model([1e-2], 3, scoring="neg_brier_score", loss="log").fit(X2, POSITIVE).best_score_ > -0.25
 
@@ -130,7 +132,7 @@ def test_rows_of_weight_zero_have_no_score() -> None:
         PegasosClassifierCV([1e-2], cv=[(np.arange(40, len(Y2)), np.arange(40))]).fit(X2, Y2, s)
 
 
-def test_small_weights_are_not_few_rows_for_chances() -> None:
+def test_small_weights_are_not_few_rows_for_probabilities() -> None:
     s = np.random.default_rng(1).uniform(0.5, 2, len(Y2))
     s *= len(s) / s.sum()
     model = PegasosClassifierCV([1e-2], probability="sigmoid", random_state=0)

@@ -108,12 +108,12 @@ def test_probabilities_are_those_of_all_labellings() -> None:
     from itertools import product
 
     every = [list(y) for y in product(["D", "N", "V"], repeat=2)]
-    chances = np.exp(model.labelling_log_proba([DICTS[1]] * 9, every))
-    assert chances.sum() == pytest.approx(1.0)
+    probabilities = np.exp(model.labelling_log_proba([DICTS[1]] * 9, every))
+    assert probabilities.sum() == pytest.approx(1.0)
     marginals = model.predict_marginals([DICTS[1]])[0]
-    assert marginals[0, 0] == pytest.approx(chances[:3].sum())
+    assert marginals[0, 0] == pytest.approx(probabilities[:3].sum())
     scores = model.labelling_score([DICTS[1]] * 9, every)
-    assert scores.argmax() == chances.argmax()
+    assert scores.argmax() == probabilities.argmax()
     assert model.predict([DICTS[1]]) == [every[int(scores.argmax())]]
 
 

@@ -159,10 +159,10 @@ def test_pipeline_with_a_scaler() -> None:
 @pytest.mark.parametrize("problem", PROBLEMS)
 def test_calibration_gives_probabilities(problem: str) -> None:
     A, y = PROBLEMS[problem]
-    chances = CalibratedClassifierCV(model(), cv=3).fit(A, y).predict_proba(A)
-    assert chances.shape == (len(y), len(np.unique(y)))
-    np.testing.assert_allclose(chances.sum(axis=1), 1.0)
-    assert accuracy_score(y, np.unique(y)[chances.argmax(axis=1)]) > 0.8
+    probabilities = CalibratedClassifierCV(model(), cv=3).fit(A, y).predict_proba(A)
+    assert probabilities.shape == (len(y), len(np.unique(y)))
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1.0)
+    assert accuracy_score(y, np.unique(y)[probabilities.argmax(axis=1)]) > 0.8
 
 
 def test_meta_estimators_for_classes_and_outputs() -> None:

@@ -12,7 +12,7 @@ from sklearn.base import ClassifierMixin
 
 from .. import losses, words
 from ..estimators.linear import PegasosClassifier
-from ..estimators.scores import no_chances
+from ..estimators.scores import no_probabilities
 from ..estimators.typed import available_unless
 from ..losses.costs import loss_of_classes
 from ..problem.data import InMemory
@@ -234,17 +234,17 @@ class DaskPegasosClassifier(ClassifierMixin, DaskModel):  # type: ignore[misc]  
         n_classes = len(self.to_local().classes_)
         return self._lazily("decision_function", X, np.float64, n_classes if n_classes > 2 else None)
 
-    @available_unless(no_chances)
+    @available_unless(no_probabilities)
     def predict_proba(self, X: Any) -> da.Array:
-        """The chance of each class, lazily; for loss="log" and "multinomial".
+        """The probability of each class, lazily; for loss="log" and "multinomial".
 
         Returns
         -------
-        chances : dask array of shape (n_rows, n_classes)
+        probabilities : dask array of shape (n_rows, n_classes)
         """
         return self._lazily("predict_proba", X, np.float64, len(self.to_local().classes_))
 
-    @available_unless(no_chances)
+    @available_unless(no_probabilities)
     def predict_log_proba(self, X: Any) -> da.Array:
         """The logarithm of `predict_proba`, lazily.
 

@@ -69,7 +69,7 @@ def make_binary(
     n_rows, n_features : int
         Shape of X. The rows are made dense first, so keep them few.
     noise : float
-        Chance that a label is flipped; 0 leaves the rows linearly separable through the origin.
+        Probability that a label is flipped; 0 leaves the rows linearly separable through the origin.
     sparse : bool
         Whether X is a CSR matrix.
     density : float
@@ -104,7 +104,7 @@ def make_multiclass(
 ) -> tuple[Any, NDArray[np.int64]]:
     """Make a small problem of several classes: the largest of `n_classes` hidden linear scores names the class.
 
-    Parameters are those of :func:`make_binary`; `noise` is the chance that a label is drawn anew from all classes.
+    Parameters are those of :func:`make_binary`; `noise` is the probability that a label is drawn anew from all classes.
 
     Returns
     -------
@@ -231,8 +231,8 @@ class _TextLaw:
         topic = (half * rng.random(n) ** 1.5).astype(np.int64) + half * (rng.random(n) >= self.positive)
         row = np.repeat(np.arange(n), tokens)
         word = _zipf(rng, row.size, self.n_features)
-        chance = drawn(rng.random, row.size)
-        own = np.flatnonzero(chance < rng.beta(5, 5, n)[row])
+        draw = drawn(rng.random, row.size)
+        own = np.flatnonzero(draw < rng.beta(5, 5, n)[row])
         rank = drawn(lambda k: self.topics.shape[1] * rng.random(k) ** 2, own.size).astype(np.int64)
         for part in pieces(own.size):
             word[own[part]] = self.topics[topic[row[own[part]]], rank[part]]
@@ -254,7 +254,7 @@ class _TextLaw:
 
 
 def _zipf(rng: np.random.Generator, size: int | tuple[int, int], n: int, shift: float = 150.0) -> NDArray[np.int64]:
-    """Draw words r = 0, 1, ... n - 1 with chance about ``(r + shift) ** -1.5``, by inverting the distribution."""
+    """Draw words r = 0, 1, ... n - 1 with probability about ``(r + shift) ** -1.5``, by inverting the distribution."""
     high, low = shift**-0.5, (shift + n) ** -0.5
 
     def words(k: int) -> NDArray[np.float64]:

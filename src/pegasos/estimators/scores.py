@@ -1,4 +1,4 @@
-"""What a classifier makes of scores: classes, and chances where the loss has them."""
+"""What a classifier makes of scores: classes, and probabilities where the loss has them."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from ..problem.problem import Floats
 from .typed import available_unless
 
 
-def no_chances(estimator: Any) -> str:
+def no_probabilities(estimator: Any) -> str:
     """Why there are none, and what to do instead; nothing if there are."""
     calibrate = "or calibrate the scores: sklearn.calibration.CalibratedClassifierCV(model)."
-    if _chances_of(estimator) is None:
+    if _probabilities_of(estimator) is None:
         others = "loss='log'" if hasattr(estimator, "multi_class") else "loss='log' or 'multinomial'"
-        return f"loss={_fitted_loss(estimator)!r} has scores, not chances. Fit with {others}, {calibrate}"
+        return f"loss={_fitted_loss(estimator)!r} has scores, not probabilities. Fit with {others}, {calibrate}"
     if getattr(estimator, "multi_class", "ovr") == "ovo":
-        return f"multi_class='ovo' has votes, not chances. Fit with multi_class='ovr', {calibrate}"
+        return f"multi_class='ovo' has votes, not probabilities. Fit with multi_class='ovr', {calibrate}"
     return ""
 
 
@@ -29,8 +29,8 @@ def _fitted_loss(estimator: Any) -> Any:
     return getattr(estimator, "_loss_of_fit", estimator.loss)
 
 
-def _chances_of(estimator: Any) -> str | None:
-    """What makes chances of its scores. It may be asked before a fit has looked at `loss`, which may be anything."""
+def _probabilities_of(estimator: Any) -> str | None:
+    """What makes probabilities of its scores. Asked before a fit, too, which has not looked at `loss` yet."""
     loss = _fitted_loss(estimator)
     return spec_of(loss).probabilities if isinstance(loss, str) and loss in (*NAMED, *JOINT) else None
 
@@ -69,24 +69,24 @@ class Answers(ClassifierMixin):  # type: ignore[misc]  # scikit-learn has no typ
         labels: NDArray[Any] = self.classes_[best]
         return labels
 
-    @available_unless(no_chances)
+    @available_unless(no_probabilities)
     def predict_proba(self, X: Any) -> Floats:
-        """The chance of each class, for loss="log" and "multinomial".
+        """The probability of each class, for loss="log" and "multinomial".
 
         Two classes: 1 / (1 + exp(-score)). More: exp(score) over the sum of them with "multinomial"; with "log", where
         each class was fitted against the rest, 1 / (1 + exp(-score)) scaled to sum to one.
 
         Returns
         -------
-        chances : ndarray of shape (n_rows, n_classes)
+        probabilities : ndarray of shape (n_rows, n_classes)
         """
-        chances = np.exp(self._relative_logs(X))
-        each: Floats = chances / chances.sum(axis=1, keepdims=True)
+        probabilities = np.exp(self._relative_logs(X))
+        each: Floats = probabilities / probabilities.sum(axis=1, keepdims=True)
         return each
 
-    @available_unless(no_chances)
+    @available_unless(no_probabilities)
     def predict_log_proba(self, X: Any) -> Floats:
-        """The logarithm of `predict_proba`, also of chances too small to be written down.
+        """The logarithm of `predict_proba`, also of probabilities too small to be written down.
 
         Returns
         -------
@@ -97,11 +97,11 @@ class Answers(ClassifierMixin):  # type: ignore[misc]  # scikit-learn has no typ
         return each
 
     def _relative_logs(self, X: Any) -> Floats:
-        """Logarithms of the chances, up to a number a row that makes the largest of them zero."""
+        """Logarithms of the probabilities, up to a number a row that makes the largest of them zero."""
         scores = self.decision_function(X)
         if scores.ndim == 1:
             logs = np.column_stack([-scores, np.zeros_like(scores)])
         else:
-            logs = scores if _chances_of(self) == "softmax" else -np.logaddexp(0.0, -scores)
+            logs = scores if _probabilities_of(self) == "softmax" else -np.logaddexp(0.0, -scores)
         relative: Floats = logs - logs.max(axis=1, keepdims=True)
         return relative

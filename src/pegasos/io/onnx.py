@@ -99,8 +99,8 @@ def _outputs(g: OwnGraph, model: Any) -> dict[str, tuple[str, int, list[Any]]]:
     K = len(model.classes_)
     outputs: dict[str, tuple[str, int, list[Any]]] = {"label": (said.label, label, [None])}
     outputs["scores"] = (said.scores, TensorProto.DOUBLE, [None] if K == 2 else [None, K])
-    if said.chances:
-        outputs["probabilities"] = (said.chances, TensorProto.DOUBLE, [None, K])
+    if said.probabilities:
+        outputs["probabilities"] = (said.probabilities, TensorProto.DOUBLE, [None, K])
     return outputs
 
 
@@ -178,12 +178,12 @@ def _scores_in(scope: Any, operator: Any, container: Any) -> tuple[_Container, s
 
 
 def _convert_classifier(scope: Any, operator: Any, container: Any) -> None:
-    """Labels, and chances; scores where there are none, or raw_scores asks for them."""
+    """Labels, and probabilities; scores where there are none, or raw_scores asks for them."""
     model = operator.raw_operator
     g, scores = _scores_in(scope, operator, container)
     said: Answers = answers(g, scores, model, _n_models(model))
     options = container.get_options(model, {"raw_scores": False})
-    second = said.chances
+    second = said.probabilities
     if options["raw_scores"] or not second:
         second = both_ways(g, said.scores) if len(model.classes_) == 2 else said.scores
     _end(g, container, said.label, operator.outputs[0])

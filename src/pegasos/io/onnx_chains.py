@@ -67,7 +67,7 @@ def _best(g: Any, rows: str, steps: Any, begin: Any, end: Any, model: Any) -> st
 
 
 def _marginals(g: Any, rows: str, steps: Any, begin: Any, end: Any) -> str:
-    """exp(forward + backward), which is proportional to the chance of each label."""
+    """exp(forward + backward), which is proportional to the probability of each label."""
     size = [len(end)]
     kinds = ((_DOUBLE, size), (_DOUBLE, size), (_DOUBLE, size))
 

@@ -24,11 +24,11 @@ class Graph(Protocol):
 
 @dataclass(frozen=True)
 class Answers:
-    """Names of what a graph computes. scores: (n,) for two classes, else (n, K); chances: (n, K), "" without any."""
+    """Names of what a graph computes. scores: (n,) for two classes, else (n, K); probabilities: (n, K), "" if none."""
 
     label: str
     scores: str
-    chances: str = ""
+    probabilities: str = ""
 
 
 def number(g: Graph, value: float) -> str:
@@ -124,20 +124,20 @@ def _or_one(g: Graph, values: str) -> str:
 
 
 def answers(g: Graph, scores: str, model: Any, n_models: int) -> Answers:
-    """Labels, scores and chances as the estimator has them."""
-    K, chances = len(model.classes_), _chances(model)
+    """Labels, scores and probabilities as the estimator has them."""
+    K, probabilities = len(model.classes_), _probabilities(model)
     if getattr(model, "_in_pairs", False):
         return _of_pairs(g, scores, model)
     if K > 2:
         best = g.node("ArgMax", scores, axis=1, keepdims=0)
-        if chances == "sigmoid":
-            chance = g.node("Softmax", _log_sigmoid(g, scores), axis=1)
+        if probabilities == "sigmoid":
+            probability = g.node("Softmax", _log_sigmoid(g, scores), axis=1)
         else:
-            chance = g.node("Softmax", scores, axis=1) if chances else ""
-        return Answers(_labels(g, best, model), scores, chance)
+            probability = g.node("Softmax", scores, axis=1) if probabilities else ""
+        return Answers(_labels(g, best, model), scores, probability)
     ahead = column(g, scores, 0) if n_models == 1 else g.node("Sub", column(g, scores, 1), column(g, scores, 0))
     best = g.node("Cast", g.node("Greater", ahead, number(g, 0.0)), to=7)  # INT64
-    if not chances:
+    if not probabilities:
         return Answers(_labels(g, best, model), ahead)
     return Answers(_labels(g, best, model), ahead, g.node("Sigmoid", both_ways(g, ahead)))
 
@@ -169,10 +169,10 @@ def _of_pairs(g: Graph, scores: str, model: Any) -> Answers:
     return Answers(_labels(g, best, model), g.node("Add", votes, g.node("Div", sums, most)))
 
 
-def _chances(model: Any) -> str | None:
-    from ..estimators.scores import _chances_of
+def _probabilities(model: Any) -> str | None:
+    from ..estimators.scores import _probabilities_of
 
-    return _chances_of(model) if hasattr(model, "predict_proba") else None
+    return _probabilities_of(model) if hasattr(model, "predict_proba") else None
 
 
 def labels_of(model: Any) -> NDArray[Any]:

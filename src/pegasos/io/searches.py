@@ -35,8 +35,8 @@ def _found(model: Any) -> dict[str, Any]:
     kept["candidates"] = [{name: _plain(value) for name, value in each.items()} for each in every["params"]]
     for kind in ("test", "train"):
         kept[f"every_{kind}_score"] = np.stack([every[f"split{k}_{kind}_score"] for k in folds])
-    chances = getattr(model, "_chances", None)
-    return kept | {"chances": None if chances is None else [chance.plain() for chance in chances]}
+    calibrated = getattr(model, "_calibrated", None)
+    return kept | {"chances": None if calibrated is None else [each.plain() for each in calibrated]}
 
 
 def _plain(value: Any) -> Any:
@@ -48,7 +48,7 @@ def _plain(value: Any) -> Any:
 
 
 def _restore_found(model: Any, state: State) -> None:
-    from ..select.chances import chances_of
+    from ..select.probabilities import probabilities_of
     from ..select.results import table
 
     model.lams_ = state.array("lams_", "f", (None,))
@@ -70,6 +70,6 @@ def _restore_found(model: Any, state: State) -> None:
     model.best_params_ = candidates[model.best_index_]
     every = [state.array(f"every_{kind}_score", "f", (n_folds, len(candidates)), False) for kind in ("test", "train")]
     model.cv_results_ = table(candidates, *every)
-    chances = state.take("chances")
+    calibrated = state.take("chances")
     if hasattr(model, "probability"):
-        model._chances = None if chances is None else chances_of(chances)
+        model._calibrated = None if calibrated is None else probabilities_of(calibrated)

@@ -61,7 +61,7 @@ def joint_value_at_zero(loss: LossSpec, shares: Array) -> float:
 
 
 def good_joint_constant(loss: LossSpec, shares: Array) -> float:
-    """The mean loss of constant scores: the best of all where chances are scores, the entropy of the classes.
+    """The mean loss of constant scores: the best of all where probabilities are scores, the entropy of the classes.
 
     For the hinge the best of a few, which is the best of all where every mistake costs the same: all scores alike, or
     one class ahead by what its own mistakes cost. The best of all would be a linear program of K^2 lines.

@@ -46,7 +46,7 @@ class LossSpec:
         Of joint losses, whose `value` takes long with thousands of classes: the loss of each class where all scores are
         zero, from the number of classes and the parameters.
     probabilities : {"sigmoid", "softmax"} or None
-        What makes chances of scores, where the loss has any.
+        What makes probabilities of scores, where the loss has any.
     parameters : mapping
         Values of the parameters, once they are known: see `bound`.
     width : int

@@ -1,1 +1,1 @@
-"""Choosing lam: paths of models over falling lam, cross-validation over shared rows, and chances from its scores."""
+"""Choosing lam: paths of models over falling lam, cross-validation over shared rows, probabilities from its scores."""

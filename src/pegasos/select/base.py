@@ -116,7 +116,7 @@ class LamSearch(Model):
             self._keep_found(searched)
             best = searched[self._which(searched)]
             warn_of_gaps([each.found for each in searched], best.stated.problem, self.tol)
-            self._learn_chances(best.found, best.stated)
+            self._learn_probabilities(best.found, best.stated)
             if self.refit:
                 problem = replace(best.stated.problem, lam=self.lam_)
                 self._finish(*self._fit_to_all(replace(best, stated=replace(best.stated, problem=problem)), run), run)
@@ -133,7 +133,7 @@ class LamSearch(Model):
         others, stated, lams = setting
         solver = self._solver_of(stated, run)
         path, seed = self._path_of(stated, solver, folds), seed_of(self.random_state, solver)
-        search = Search(self, stated, folds, path, replace(run, remember=True), self._makes_chances())
+        search = Search(self, stated, folds, path, replace(run, remember=True), self._makes_probabilities())
         searched.append(Searched(others, stated, path, lams, search.nothing(len(lams)), seed))
         search.run(searched[-1].found, lams, seed, lambda: self._keep_found(searched))
 
@@ -208,8 +208,8 @@ class LamSearch(Model):
             self.best_score_ = float(found.scores[:, i].mean())
             self.best_params_ = best.candidates[i]
 
-    def _makes_chances(self) -> bool:
+    def _makes_probabilities(self) -> bool:
         return False
 
-    def _learn_chances(self, found: Found, stated: Stated) -> None:
+    def _learn_probabilities(self, found: Found, stated: Stated) -> None:
         """Nothing, where there are none."""

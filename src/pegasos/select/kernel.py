@@ -9,11 +9,11 @@ from .. import words
 from ..estimators.kernel import KernelPegasosClassifier
 from ..estimators.kernel_regression import KernelPegasosRegressor
 from ..rules import OneOf, OrNone
-from .chances import Chances
 from .kernel_base import KERNEL_SEARCH_RULES, KernelSearch
+from .probabilities import Probabilities
 
 
-class KernelPegasosClassifierCV(Chances, KernelSearch, KernelPegasosClassifier):
+class KernelPegasosClassifierCV(Probabilities, KernelSearch, KernelPegasosClassifier):
     """`KernelPegasosClassifier` that chooses lam, and parameters of its kernel, by cross-validation.
 
     One kernel matrix serves all folds and values of lam: a row that is held out has weight zero. lam falls, and every
@@ -75,7 +75,7 @@ n_iter_, n_steps_, history_, n_kernel_evaluations_
         rule: words.SearchRule = "best",
         refit: bool = True,
         stop_early: bool = True,
-        probability: words.Chances = None,
+        probability: words.Calibration = None,
         loss: words.ClassLoss = "hinge",
         kernel: words.Kernel = "rbf",
         gamma: words.Gamma = "scale",

@@ -8,11 +8,11 @@ from .. import words
 from ..estimators.linear import PegasosClassifier
 from ..estimators.regression import PegasosRegressor
 from ..rules import OneOf, OrNone
-from .chances import Chances
 from .linear_base import LINEAR_SEARCH_RULES, LinearSearch
+from .probabilities import Probabilities
 
 
-class PegasosClassifierCV(Chances, LinearSearch, PegasosClassifier):
+class PegasosClassifierCV(Probabilities, LinearSearch, PegasosClassifier):
     """`PegasosClassifier` that chooses lam by cross-validation, with less work than a grid.
 
     Folds are weights of zero over the same rows, nothing is copied. lam falls, and every fit begins with the dual
@@ -47,7 +47,7 @@ class PegasosClassifierCV(Chances, LinearSearch, PegasosClassifier):
         Whether to compute `score_bounds_`: what the gaps prove of the scores that the optimum of each fold would have.
         Needs scoring=None and a bias that is not free. Small gaps prove more: stop_early=False, and a small `tol`.
     probability : {"sigmoid", "isotonic"} or None, default=None
-        Chances for `predict_proba` from the scores of held-out rows at the chosen lam: Platt's sigmoid, or
+        Probabilities for `predict_proba` from the scores of held-out rows at the chosen lam: Platt's sigmoid, or
         scikit-learn's IsotonicRegression, for each class; no further fits.
     loss, bias, class_weight, costs, tol, max_epochs, max_time, solver, n_jobs, random_state
         As in `PegasosClassifier`. `max_time` is for all fits together. No result depends on `n_jobs`.
@@ -116,7 +116,7 @@ class PegasosClassifierCV(Chances, LinearSearch, PegasosClassifier):
         refit: bool = True,
         stop_early: bool = True,
         score_bounds: bool = False,
-        probability: words.Chances = None,
+        probability: words.Calibration = None,
         loss: words.OfClasses = "hinge",
         bias: words.HingeBias = "regularized",
         class_weight: words.ClassWeight = None,

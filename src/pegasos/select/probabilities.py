@@ -1,4 +1,4 @@
-"""Chances from the scores of held-out rows: what the folds have computed anyway."""
+"""Probabilities from the scores of held-out rows: what the folds have computed anyway."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sklearn.isotonic import IsotonicRegression
 from sklearn.utils.validation import check_is_fitted
 
 from ..estimators.base import Stated
-from ..estimators.scores import no_chances
+from ..estimators.scores import no_probabilities
 from ..estimators.typed import available_unless
 from ..problem.problem import Floats
 from .scorer import stand_in
@@ -71,41 +71,41 @@ class Sigmoid:
 
 
 class Isotonic:
-    """The rising function that fits best, by scikit-learn: lines between `scores` and their `chances`."""
+    """The rising function that fits best, by scikit-learn: lines between `scores` and their `probabilities`."""
 
     def __init__(self, scores: Floats, positive: Any, s: Floats) -> None:
         found = IsotonicRegression(y_min=0.0, y_max=1.0, out_of_bounds="clip")
         found.fit(scores, positive.astype(np.float64), s)
-        self._scores, self._chances = found.X_thresholds_, found.y_thresholds_
+        self._scores, self._probabilities = found.X_thresholds_, found.y_thresholds_
 
     def __call__(self, scores: Floats) -> Floats:
-        chances: Floats = np.interp(scores, self._scores, self._chances)
-        return chances
+        probabilities: Floats = np.interp(scores, self._scores, self._probabilities)
+        return probabilities
 
     def plain(self) -> dict[str, Any]:
         """As a file holds it."""
-        return {"scores": self._scores, "chances": self._chances}
+        return {"scores": self._scores, "chances": self._probabilities}
 
     @classmethod
-    def of(cls, scores: Floats, chances: Floats) -> Self:
+    def of(cls, scores: Floats, chances: Floats) -> Self:  # as files call them
         found = object.__new__(cls)
-        found._scores, found._chances = _numbers(scores, len(chances)), _numbers(chances, len(scores))
+        found._scores, found._probabilities = _numbers(scores, len(chances)), _numbers(chances, len(scores))
         return found
 
 
 _MAKERS: dict[str, Any] = {"sigmoid": Sigmoid, "isotonic": Isotonic}
 
 
-def chances_of(plain: list[dict[str, Any]]) -> list[Sigmoid | Isotonic]:
+def probabilities_of(plain: list[dict[str, Any]]) -> list[Sigmoid | Isotonic]:
     """Those that `plain` has said, one a class."""
     return [(Sigmoid if "scale" in each else Isotonic).of(**each) for each in plain]
 
 
 def _numbers(values: Floats, n: int) -> Floats:
     if not isinstance(values, np.ndarray) or values.dtype.kind != "f" or values.shape != (n,) or not n:
-        raise ValueError("a function for chances that is none")
+        raise ValueError("a function for probabilities that is none")
     if not np.isfinite(values).all():
-        raise ValueError("a function for chances that is not finite")
+        raise ValueError("a function for probabilities that is not finite")
     return values.astype(np.float64)
 
 
@@ -115,29 +115,29 @@ def _logistic(z: Floats) -> Floats:
 
 
 def _none(model: Any) -> str:
-    """Why there are no chances; nothing if there are."""
-    if getattr(model, "_chances", None) is not None or (not hasattr(model, "classes_") and model.probability):
+    """Why there are no probabilities; nothing if there are."""
+    if getattr(model, "_calibrated", None) is not None or (not hasattr(model, "classes_") and model.probability):
         return ""
-    said = no_chances(model)
+    said = no_probabilities(model)
     return said and f"{said} Or set probability='sigmoid' or 'isotonic' before the fit."
 
 
-class Chances(ClassifierMixin):  # type: ignore[misc]  # scikit-learn has no type hints
-    """Mixin of classifiers that choose lam: chances for any loss, where `probability` asks for them."""
+class Probabilities(ClassifierMixin):  # type: ignore[misc]  # scikit-learn has no type hints
+    """Mixin of classifiers that choose lam: probabilities for any loss, where `probability` asks for them."""
 
-    _chances: list[Any] | None = None
+    _calibrated: list[Any] | None = None
 
-    def _makes_chances(self) -> bool:
+    def _makes_probabilities(self) -> bool:
         return self.probability is not None
 
-    def _learn_chances(self, found: Found, stated: Stated) -> None:
+    def _learn_probabilities(self, found: Found, stated: Stated) -> None:
         """From held-out scores at the chosen lam, one function a class; one in all for two classes."""
-        self._chances = None
+        self._calibrated = None
         if found.out_of_fold is None:
             return
         kept = found.out_of_fold[int(np.flatnonzero(self.lams_ == self.lam_)[0])]
         rows = np.concatenate([fold.held_out for fold, _ in kept])
-        self._chances = []
+        self._calibrated = []
         scores = stand_in(self, stated.facts, np.concatenate([each for _, each in kept])).decision_function(None)
         given = stated.told.sample_weight
         s = (
@@ -151,29 +151,29 @@ class Chances(ClassifierMixin):  # type: ignore[misc]  # scikit-learn has no typ
         for k, column in enumerate(columns.T):
             positive = codes == (1 if scores.ndim == 1 else k)
             maker = _MAKERS[self.probability]
-            self._chances.append(maker(column[used], positive[used], s[used]))
+            self._calibrated.append(maker(column[used], positive[used], s[used]))
 
     @available_unless(_none)
     def predict_proba(self, X: Any) -> Floats:
-        """The chance of each class: from held-out scores where `probability` was set, else as in the base class.
+        """The probability of each class: from held-out scores where `probability` was set, else as in the base class.
 
         More than two classes: each class has its own function, and the answers are scaled to sum to one. They need not
         agree with `predict`, which looks at scores.
 
         Returns
         -------
-        chances : ndarray of shape (n_rows, n_classes)
+        probabilities : ndarray of shape (n_rows, n_classes)
         """
         check_is_fitted(self)
-        if self._chances is None:
+        if self._calibrated is None:
             found: Floats = super().predict_proba(X)
             return found
         scores = self.decision_function(X)
         if scores.ndim == 1:
-            second = self._chances[0](scores)
+            second = self._calibrated[0](scores)
             both: Floats = np.column_stack([1 - second, second])
             return both
-        each = np.column_stack([chance(column) for chance, column in zip(self._chances, scores.T, strict=True)])
+        each = np.column_stack([of_score(column) for of_score, column in zip(self._calibrated, scores.T, strict=True)])
         total = each.sum(axis=1, keepdims=True)
         none = total[:, 0] <= 0  # no class sees a chance: none is better than another
         each[none], total[none] = 1.0, each.shape[1]
@@ -189,7 +189,7 @@ class Chances(ClassifierMixin):  # type: ignore[misc]  # scikit-learn has no typ
         logs : ndarray of shape (n_rows, n_classes)
         """
         check_is_fitted(self)
-        if self._chances is None:
+        if self._calibrated is None:
             found: Floats = super().predict_log_proba(X)
             return found
         with np.errstate(divide="ignore"):

@@ -18,9 +18,9 @@ from .folds import Fold
 
 
 def made(model: Any, attributes: dict[str, Any]) -> Any:
-    """A model with these attributes, and no chances of an earlier fit."""
+    """A model with these attributes, and no probabilities of an earlier fit."""
     other = object.__new__(type(model))
-    for name, value in (vars(model) | attributes | {"_chances": None}).items():
+    for name, value in (vars(model) | attributes | {"_calibrated": None}).items():
         setattr(other, name, value)
     return other
 
@@ -55,9 +55,9 @@ class Scorer:
         nobody = stand_in(model, stated.facts, np.zeros((1, 1)))
         if wanted == "predict_proba" and not hasattr(nobody, wanted):
             raise ValueError(
-                f"scoring={scoring!r} asks for chances, which the fits of folds do not have with loss={model.loss!r}: "
-                "those of `probability` are made when lam is chosen. Choose by a score of answers or of "
-                "decision_function, or take a loss with chances of its own."
+                f"scoring={scoring!r} asks for probabilities, which the fits of folds do not have with "
+                f"loss={model.loss!r}: those of `probability` are made when lam is chosen. Choose by a score of "
+                "answers or of decision_function, or take a loss with probabilities of its own."
             )
 
     def values(self, scores: Floats, fold: Fold, fits: list[Fit]) -> tuple[float, float]:

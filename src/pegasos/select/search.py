@@ -67,7 +67,7 @@ class Search:
     """The folds of a problem, over falling lam."""
 
     def __init__(self, model: Any, stated: Stated, folds: Sequence[Fold], path: Path, run: Run, keep: bool) -> None:
-        """keep: the scores of held-out rows, to make chances of them."""
+        """keep: the scores of held-out rows, to make probabilities of them."""
         self._model, self._stated, self._folds, self._run = model, stated, folds, run
         self._path: Any = path
         n_models = len(stated.names)
