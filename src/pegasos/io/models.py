@@ -81,7 +81,7 @@ def load_model(path: Path, **objects: Any) -> Any:
 
     Notes
     -----
-    A file that is damaged, cut short, or from a newer version is refused with a sentence.
+    A file that is damaged, cut short, or from a newer version is refused with an error that says so.
 
     Examples
     --------
