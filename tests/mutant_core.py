@@ -13,7 +13,10 @@ from pathlib import Path
 from mutant_results import Mutant, Results, fingerprint
 
 ROOT = Path(__file__).parents[1]
-OF = ("rounding", "certificate", "bias", "sampler", "vector", "ascend", "history", "algebra", "kernel", "kernel_solve")
+OF = (
+    *("rounding", "certificate", "precise", "proofs", "history", "bias", "sampler", "vector", "ascend", "algebra"),
+    *("kernel", "kernel_solve", "kernel_rounding", "prove"),
+)
 TESTS = [ROOT / "cpp" / "tests" / f"{name}.cpp" for name in ("main", *(f"{of}_test" for of in OF))]
 # They take most of the time, and know of threads and of stopping, not of formulas.
 LEFT_OUT = ("a_wish_to_stop_is_heard_while_the_best_bias_is_found",)

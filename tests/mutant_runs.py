@@ -156,13 +156,18 @@ def choose(number: int) -> None:
     os.environ["PEGASOS_MUTANT"] = str(number)
 
 
+def name_of(tests: Sequence[Path], most: float) -> str:
+    """What these tests are known by: who has survived some of them may not survive them all."""
+    return f"{fingerprint(tests)}, {most:g} s"
+
+
 def run(mutants: Sequence[Any], tests: Sequence[Path], package: Path, most: float, jobs: int, results: Results) -> None:
     """Write down for each mutant which of the tests kills it."""
     os.environ["PYTHONPATH"] = str(package)
     if str(package) not in sys.path:
         sys.path.insert(0, str(package))
     runs = Runs(mutants, package, most, jobs, results)
-    runs.tests = fingerprint(tests)
+    runs.tests = name_of(tests, most)
     code = pytest.main(
         ["-q", "-s", "-p", "no:cacheprovider", "-p", "no:faulthandler", *map(str, tests)], plugins=[runs]
     )

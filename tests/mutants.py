@@ -22,7 +22,7 @@ from pathlib import Path
 
 import mutant_core
 from mutant_results import ROOMS, Results, Share, equivalents, fingerprint, mixed, room
-from mutant_runs import run
+from mutant_runs import name_of, run
 from mutant_switches import Mutant, header, mutate
 
 ROOT = Path(__file__).parents[1]
@@ -183,7 +183,7 @@ def main() -> None:
         mutant_core.build(WORK)
     stages = (FIRST,) if asked.first_tests_only else (FIRST, THEN)
     for tests in mutant_core.TESTS, *([ROOT / "tests" / name for name in names] for names in stages):
-        name = fingerprint(tests)
+        name = fingerprint(tests) if tests is mutant_core.TESTS else name_of(tests, asked.most)
         left = [mutant for mutant in mutants if not (results.is_killed(mutant) or results.has_survived(mutant, name))]
         if left and tests is mutant_core.TESTS:
             mutant_core.run(left, WORK / "core" / "tests", results)

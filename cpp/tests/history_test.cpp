@@ -36,6 +36,17 @@ TEST(a_bound_above_what_is_reached_proves_nothing) {
   CHECK(loose.add(1, 9, 6, {0, 0}) && !loose.add(2, 9, 6.5, {0, 0}));
 }
 
+TEST(bounds_may_equal_what_is_reached_and_gaps_tol) {
+  History history(0.5, watch, 5);
+  CHECK(history.add(1, 9, 5, {0, 0}) && !history.add(2, 9, 5, {0, 0}));  // no better than the one before
+  CHECK(!history.add(3, 5, 1, {0, 0}) && history.bound() == 5);
+  History exact(0.5, watch);
+  CHECK(exact.add(1, 4, 3.5, {0, 0}) && exact.converged());
+  History rounded(0.5, watch);
+  rounded.add(1, 4, 0, {1, 0});  // f is reached up to rounding
+  CHECK(rounded.add(2, 9, 4.5, {0, 0}) && !rounded.add(3, 9, 5.5, {0, 0}));
+}
+
 TEST(a_line_of_as_many_steps_takes_the_place_of_the_last) {
   History history(0, watch);
   history.add(4, 3, 1, {});
