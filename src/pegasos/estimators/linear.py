@@ -47,7 +47,7 @@ class PegasosClassifier(OwnLabels, Answers, LinearModel):
         not penalise b, as in SVC: exact with "auto" and "sdca", while Pegasos gives b steps of its own, 1/sqrt(t) long.
         "batch" and "search" are two other ways of Pegasos to the same problem: each batch of k > 1 rows with the b that
         suits it best, which stays off the minimum for small k however long it trains; or a search for b around fits
-        with b held fixed, eight trials that share `max_epochs` (with T: trials of T steps each). All three end with the
+        with b held fixed, which share `max_epochs` (with T: each begins with T steps). All three end with the
         exact b over all rows, in `partial_fit` with the running one. "none" keeps b at 0. "batch" and "search" are for
         the hinge. The losses that train all classes together have one b a class, "regularized", "free" or "none"; with
         "free" Pegasos returns the running ones.
