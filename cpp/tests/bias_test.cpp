@@ -155,6 +155,22 @@ TEST(the_best_bias_of_smooth_losses_has_no_slope) {
 }
 
 // Of many rows every pass of the search takes long: it ends soon after somebody wants it to, whenever that is.
+// From 4,096 rows on they are cut into parts, of which each has kinks of its own.
+TEST(the_best_bias_of_many_parts_is_that_of_one) {
+  Team team(1);
+  Watch watch(0, std::numeric_limits<double>::infinity(), {});
+  const Hinge loss;
+  for (const uint64_t seed : {1, 2, 3}) {
+    auto rows = drawn(Stream(seed), 9'000, 0.25);
+    if (seed == 3)  // one side outweighs the other by far, so that the best kink is in a first or last piece
+      for (auto& row : rows) row.s *= row.y > 0 ? 0.0078125 : 1;
+    CHECK(Pass::over(9'000, 8).parts > 1);
+    CHECK(*best_bias(loss, rows, 0.0, team, watch) == by_sorting(rows, seed == 3 ? 0.25 * 0.0078125 : 0.25));
+    for (auto& row : rows) row.y = -row.y, row.score = -row.score;
+    CHECK(*best_bias(loss, rows, 0.0, team, watch) == by_sorting(rows, seed == 3 ? 0.25 * 0.0078125 : 0.25));
+  }
+}
+
 TEST(a_wish_to_stop_is_heard_while_the_best_bias_is_found) {
   const auto rows = drawn(Stream(3), 300'000, 1);
   const auto check = [&](const auto& loss, int threads) {

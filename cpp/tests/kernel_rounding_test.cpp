@@ -125,6 +125,18 @@ TEST(every_term_of_the_rounding_of_a_kernel_model_counts) {
   }
 }
 
+// Where the sum of the dual variables vanishes exactly, what is left is how sure that is.
+TEST(a_balance_of_zero_is_sure_up_to_rounding) {
+  Model model = drawn(5, 8, 1, 1e-16);
+  for (size_t i = 0; i < 8; i += 2) {
+    model.y[i] = 1, model.y[i + 1] = -1;
+    model.p[i + 1] = model.p[i];
+    model.a[i] = 0.125 * double(i + 1), model.a[i + 1] = -model.a[i];
+  }
+  model.terms.free_bias = true;
+  check(Hinge{}, model);
+}
+
 TEST(few_rows_of_large_bias_round_as_the_formula_says) {
   Model model = drawn(3, 2, 1, 0);
   model.terms.bias = -1e3, model.terms.penalised = true, model.terms.chain = 0;

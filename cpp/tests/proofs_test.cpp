@@ -102,6 +102,9 @@ TEST(zero_weights_are_taken_where_they_are_better) {
   // (m + K + 8) units of 1, and what the bound had.
   CHECK(fit.proofs.history().last().dual == fit.proofs.history().bound() - 11 * rounding_unit);
   CHECK(fit.take(0.25) && fit.w[0] == 0 && fit.proofs.objective() == 1);
+  Course other({1, -1}, {1, 1}, 0.5, 1e-9);
+  other.proofs.take_zero(0.5);
+  CHECK(other.proofs.history().last().dual == -11 * rounding_unit * 0.5);
   fit.w[0] = 7;
   fit.proofs.take_zero(1);
   fit.proofs.take_zero(2);
