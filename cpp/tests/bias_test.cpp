@@ -160,7 +160,7 @@ TEST(the_best_bias_of_many_parts_is_that_of_one) {
   Team team(1);
   Watch watch(0, std::numeric_limits<double>::infinity(), {});
   const Hinge loss;
-  for (const uint64_t seed : {1, 2, 3}) {
+  for (const uint64_t seed : {uint64_t{1}, uint64_t{2}, uint64_t{3}}) {
     auto rows = drawn(Stream(seed), 9'000, 0.25);
     if (seed == 3)  // one side outweighs the other by far, so that the best kink is in a first or last piece
       for (auto& row : rows) row.s *= row.y > 0 ? 0.0078125 : 1;
