@@ -14,7 +14,19 @@ from mutant_results import Mutant, Results, fingerprint
 
 ROOT = Path(__file__).parents[1]
 OF = (
-    *("rounding", "certificate", "precise", "proofs", "history", "bias", "sampler", "vector", "ascend", "algebra"),
+    *(
+        "loss",
+        "rounding",
+        "certificate",
+        "precise",
+        "proofs",
+        "history",
+        "bias",
+        "sampler",
+        "vector",
+        "ascend",
+        "algebra",
+    ),
     *("kernel", "kernel_solve", "kernel_rounding", "prove"),
 )
 TESTS = [ROOT / "cpp" / "tests" / f"{name}.cpp" for name in ("main", *(f"{of}_test" for of in OF))]
