@@ -172,6 +172,34 @@ TEST(a_joint_hinge_is_that_of_its_definition) {
   CHECK(now == second);
 }
 
+TEST(a_joint_hinge_looks_at_every_answer) {
+  const std::vector<double> costs{0, 2, 1, 1, 0, 1, 3, 1, 0}, some = {-2.25, -0.5, 0, 1.5};
+  const MulticlassHinge loss{3, costs};
+  for (int64_t y = 0; y < 3; ++y)
+    for (const double first : some)
+      for (const double second : some)
+        for (const double third : some) {
+          const std::vector<double> s{first, second, third};
+          std::vector<double> z(3), g(3), wanted(3);
+          for (size_t r = 0; r < 3; ++r) z[r] = costs[size_t(3 * y) + r] + s[r] - s[size_t(y)];
+          const auto most = size_t(std::max_element(z.begin(), z.end()) - z.begin());
+          CHECK(loss.value(s.data(), y) == z[most]);
+          loss.slope(s.data(), y, g.data());
+          const bool alone = std::count(z.begin(), z.end(), z[most]) == 1;
+          wanted[most] += 1, wanted[size_t(y)] -= 1;
+          CHECK(g == wanted || !alone);
+          for (size_t r = 0; r < 3; ++r) {  // a dual variable all on answer r
+            std::vector<double> a(3);
+            a[size_t(y)] += 1, a[r] -= 1;
+            CHECK(loss.violation(a.data(), s.data(), y) == z[most] - z[r]);
+            double next = -1e300;
+            for (size_t other = 0; other < 3; ++other)
+              if (other != r) next = std::max(next, z[other]);
+            CHECK(loss.settled(a.data(), s.data(), y, 0.125) == (z[r] - next > 0.125));
+          }
+        }
+}
+
 TEST(the_multinomial_loss_is_that_of_its_definition) {
   for (const int64_t classes : {2, 3, 6})
     for (int64_t y = 0; y < classes; ++y)
