@@ -127,6 +127,22 @@ TEST(the_error_of_a_precise_score_is_what_twice_the_digits_leave) {
         same(found.rounding.below, rounding_of(sums, c).below));
 }
 
+TEST(duals_of_zero_are_balanced) {
+  const Data<> data(5, 2);
+  auto p = data.on_dense(0.25);
+  p.free_bias = true;
+  const auto [plain, precise] = certified(p, Hinge{}, {0.5, 0.5, 0}, std::vector<double>(5));
+  CHECK(plain.dual == 0 && precise.dual == 0);
+}
+
+TEST(the_objective_of_zero_is_the_mean_of_what_classes_cost) {
+  Data<> data(6, 2);
+  data.codes = {0, 1, 2, 0, 1, 0};
+  const std::vector<double> costs{0, 2, 1, 5, 0, 1, 3, 7, 0};
+  Team team(1);
+  CHECK(same(value_at_zero(data.on_dense(0.25), MulticlassHinge{3, costs}, team), (3 * 2 + 2 * 5 + 7) / 6.0));
+}
+
 // The larger side is scaled to the smaller one, which leaves a rounding error: that is what the bias may multiply.
 TEST(a_precise_certificate_knows_how_far_its_duals_are_from_balance) {
   const std::vector<double> x{1, -1, 0.5}, w{0.25, 0};
