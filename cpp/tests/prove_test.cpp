@@ -80,6 +80,49 @@ TEST(the_certificate_of_a_block_is_that_of_its_definition) {
   CHECK(same(found.above, off.above) && same(found.below, off.below) && found.below > 1e-5);
 }
 
+// Steps on v and K are those on w: here w = sum_j v_j x_j / units can be written down, and so can the sum of all w.
+TEST(steps_on_a_block_are_those_on_weights) {
+  const std::vector<double> x{1, 0.5, -1, 2, 0.25, -1.5, 2, 1, -0.5, 0.75, 1.25, -2, 0.5, 0.5},
+      y{1, -1, 1, 1, -1, -1, 1};
+  const std::vector<double> share{1, 0.5, 2, 1, 1.5, 0.25, 1};
+  std::vector<double> values;
+  for (size_t i = 0; i < 7; ++i)
+    for (size_t j = 0; j < 7; ++j) values.push_back(x[2 * i] * x[2 * j] + x[2 * i + 1] * x[2 * j + 1]);
+  const KernelBlock<double> K{values.data(), 7, 0};
+  for (const Steps eta : {Steps{}, Steps{.late = 3}, Steps{Steps::Kind::norma, 0.5, 0}, Steps{Steps::Kind::norma, 1, 0},
+                          Steps{Steps::Kind::constant, 0.4, 0}})
+    for (const double radius : {0.0, 0.9})
+      for (const bool moves_bias : {false, true}) {
+        KernelSteps o{.lam = 0.5, .t = 0, .k = 2, .eta = eta, .radius = radius, .moves_bias = moves_bias, .b = 0.125};
+        std::vector<double> sum(7), v(7), B(7), w(2), all(2);
+        pegasos_steps(K, SquaredHinge{}, o, y, share, sum, v, B);
+        double b = 0.125;
+        for (size_t t = 1, first = 0; first < 7; ++t, first += 2) {
+          const size_t last = std::min<size_t>(first + 2, 7), k = last - first;
+          const double length = eta(0.5, int64_t(t)), shrink = std::max(0.0, 1 - length * 0.5);
+          std::vector<double> next{shrink * w[0], shrink * w[1]};
+          double slopes = 0;
+          for (size_t i = first; i < last; ++i) {
+            const double score = w[0] * x[2 * i] + w[1] * x[2 * i + 1];
+            const double slope = SquaredHinge{}.slope(score + b, y[i]) * share[i];
+            for (size_t j = 0; j < 2; ++j) next[j] -= length / double(k) * slope * x[2 * i + j];
+            slopes += slope;
+          }
+          if (moves_bias) b -= slopes / double(k) / std::sqrt(double(t));
+          const double norm = std::hypot(next[0], next[1]);
+          for (size_t j = 0; j < 2; ++j)
+            all[j] += w[j], w[j] = radius > 0 && norm > radius ? next[j] * radius / norm : next[j];
+        }
+        CHECK(o.picks == 7 && o.t == 4 && near(o.b, b, 1e-12));
+        for (size_t j = 0; j < 2; ++j) {
+          double found = 0, iterates = 0;
+          for (size_t i = 0; i < 7; ++i)
+            found += v[i] * x[2 * i + j] / o.units, iterates += (o.C * v[i] - B[i]) * x[2 * i + j];
+          CHECK(near(found, w[j], 1e-12) && near(iterates, all[j], 1e-12));
+        }
+      }
+}
+
 TEST(the_doubt_about_a_norm_grows_by_what_is_added) {
   const std::vector<double> v{0, 1, -4}, score{0, -3, 5};
   const std::vector<double> block{9, 9, 9, 9, 2, -1, 9, -1, 3};

@@ -61,10 +61,12 @@ TEST(the_alias_table_draws_with_two_numbers_a_pick) {
     const bool first = draws.below(2 * n, 2) == 0 && draws.uniform(2 * n + 1) < 0.5;
     CHECK(table.pick(draws, n) == (first ? 0 : 1));
   }
-  const std::vector<double> many{4, 1, 0, 2, 1, 8};
-  std::vector<double> seen(many.size());
-  for (uint64_t n = 0; n < 16000; ++n) seen[size_t(AliasTable(many).pick(draws, n))] += 1;
-  for (size_t i = 0; i < many.size(); ++i) CHECK(std::abs(seen[i] - 1000 * many[i]) <= 4 * std::sqrt(1000 * many[i]));
+  for (const std::vector<double>& many : {std::vector<double>{4, 1, 0, 2, 1, 8}, {6, 6, 1, 1, 1, 1}}) {  // 16 in all
+    const AliasTable all(many);
+    std::vector<double> seen(many.size());
+    for (uint64_t n = 0; n < 16000; ++n) seen[size_t(all.pick(draws, n))] += 1;
+    for (size_t i = 0; i < many.size(); ++i) CHECK(std::abs(seen[i] - 1000 * many[i]) <= 4 * std::sqrt(1000 * many[i]));
+  }
 }
 
 TEST(buckets_have_the_size_that_they_should) {
