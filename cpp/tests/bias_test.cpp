@@ -160,15 +160,33 @@ TEST(the_best_bias_of_many_parts_is_that_of_one) {
   Team team(1);
   Watch watch(0, std::numeric_limits<double>::infinity(), {});
   const Hinge loss;
-  for (const uint64_t seed : {uint64_t{1}, uint64_t{2}, uint64_t{3}}) {
-    auto rows = drawn(Stream(seed), 9'000, 0.25);
-    if (seed == 3)  // one side outweighs the other by far, so that the best kink is in a first or last piece
-      for (auto& row : rows) row.s *= row.y > 0 ? 0.0078125 : 1;
+  // Weights of a few units, of next to nothing, and of a side that outweighs the other: its best kink is at an end.
+  struct {
+    uint64_t seed;
+    double unit, positive;
+  } const cases[] = {{1, 0.25, 1}, {2, 0x1p-20, 1}, {3, 0.25, 0x1p-12}};
+  for (const auto& [seed, unit, positive] : cases) {
+    auto rows = drawn(Stream(seed), 9'000, unit);
+    for (auto& row : rows) row.s *= row.y > 0 ? positive : 1;
     CHECK(Pass::over(9'000, 8).parts > 1);
-    CHECK(*best_bias(loss, rows, 0.0, team, watch) == by_sorting(rows, seed == 3 ? 0.25 * 0.0078125 : 0.25));
-    for (auto& row : rows) row.y = -row.y, row.score = -row.score;
-    CHECK(*best_bias(loss, rows, 0.0, team, watch) == by_sorting(rows, seed == 3 ? 0.25 * 0.0078125 : 0.25));
+    for (int turn = 0; turn < 2; ++turn) {
+      CHECK(*best_bias(loss, rows, 0.0, team, watch) == by_sorting(rows, unit * positive));
+      for (auto& row : rows) row.y = -row.y, row.score = -row.score;
+    }
   }
+}
+
+// The first row of a part is among the places that cut the line: the flat piece from its kink on begins one piece and
+// ends in the next.
+TEST(a_flat_piece_may_lie_across_a_cut) {
+  Team team(1);
+  Watch watch(0, std::numeric_limits<double>::infinity(), {});
+  std::vector<Scored> rows;
+  for (int i = 0; i < 9'000; ++i) {
+    const double place = i == 0 ? 4499 : i * 7919 % 9000 == 4499 ? 0 : i * 7919 % 9000, y = i % 2 ? 1 : -1;
+    rows.push_back({y - place, y, 1});
+  }
+  CHECK(*best_bias(Hinge{}, rows, 0.0, team, watch) == 4499.5 && by_sorting(rows, 1) == 4499.5);
 }
 
 TEST(a_wish_to_stop_is_heard_while_the_best_bias_is_found) {
