@@ -103,6 +103,15 @@ TEST(an_average_keeps_its_digits_where_w_shrinks_fast) {
   }
 }
 
+TEST(a_fading_average_may_begin_late) {
+  std::vector<double> B(2);
+  Average average(B, 0, 0);
+  average.count_iterate(0.5, 9, true);  // the first one is all of it
+  CHECK(average.weight() == 1 && average.C() == 0.5);
+  average.count_iterate(0.25, 10, true);
+  CHECK(average.weight() == 1 + 4.0 / 9);
+}
+
 TEST(an_average_moves_nothing_while_w_keeps_its_size) {
   std::vector<double> v{1, 2}, B(2);
   Average average(B, 0, 0);
