@@ -227,6 +227,26 @@ def test_a_bootstrap_that_leaves_one_class_fits_all_classes_together(loss: str) 
     assert (fitted.predict(X3[Y3 == "bee"]) == "bee").all()
 
 
+@every_classifier
+@pytest.mark.parametrize("weights", ["sample", "class"])
+def test_a_class_of_several_that_weighs_nothing_is_told(kind: Any, weights: str) -> None:
+    given = {"sample_weight": Y3 != "bee"} if weights == "sample" else {}
+    estimator = kind(lam=0.1, class_weight=None if given else {"bee": 0})
+    with pytest.warns(UserWarning, match="1 of 3 classes, 'bee', has no row of positive weight: .* nothing of it") as told:
+        fitted = estimator.fit(X3, Y3, **given)
+    assert len(told) == 1
+    assert told[0].filename == __file__
+    assert fitted.converged_
+    assert fitted.classes_.tolist() == sorted(set(Y3))
+    assert not (fitted.predict(X3) == "bee").any()
+
+
+def test_of_many_classes_that_weigh_nothing_a_few_are_named() -> None:
+    y = np.arange(150) % 10
+    with pytest.warns(UserWarning, match=r"8 of 10 classes, 2, 3, 4, 5, 6, \.\.\., have no row .* nothing of them"):
+        model(loss="multinomial").fit(X3, y, sample_weight=y < 2)
+
+
 @pytest.mark.parametrize("kind", [*CLASSIFIERS, *REGRESSORS])
 @pytest.mark.parametrize("solver", ["auto", "sdca"])
 def test_without_random_state_fits_have_the_same_bytes(kind: Any, solver: str) -> None:

@@ -14,6 +14,7 @@ from ..caller import user_level
 from .entries import refuse_masked
 
 Codes = NDArray[np.int32]
+_NAMED = 5  # classes in a warning
 
 
 @dataclass(frozen=True)
@@ -151,7 +152,7 @@ def _given_classes(classes: Any) -> NDArray[Any]:
 
 
 def check_classes(classes: NDArray[Any], codes: Codes, listed: NDArray[np.uint32] | None) -> None:
-    """Refuse fewer than two classes; warn of fewer than two among the listed rows, as a bootstrap may leave them."""
+    """Refuse fewer than two classes; warn of those without a listed row, as a bootstrap may leave them."""
     if len(classes) < 2:
         raise ValueError(
             f"a classifier needs at least 2 classes, got {len(classes)} class: {classes.tolist()!r}. Check that y "
@@ -159,9 +160,16 @@ def check_classes(classes: NDArray[Any], codes: Codes, listed: NDArray[np.uint32
         )
     if listed is None:
         return
-    left = np.unique(codes[listed])
-    if len(left) < 2:
-        warnings.warn(
-            f"only 1 class, {classes.tolist()[left[0]]!r}, has rows of positive weight: the model learns of no other.",
-            stacklevel=user_level(),
+    there = np.bincount(codes[listed], minlength=len(classes)) > 0
+    if there.all():
+        return
+    if there.sum() == 1:
+        said = f"only 1 class, {classes[there].tolist()[0]!r}, has rows of positive weight: the model learns of no other."
+    else:
+        gone = classes[~there].tolist()
+        some = ", ".join(map(repr, gone[:_NAMED])) + (", ..." if len(gone) > _NAMED else "")
+        said = (
+            f"{len(gone)} of {len(classes)} classes, {some}, {'has' if len(gone) == 1 else 'have'} no row of positive "
+            f"weight: the model learns nothing of {'it' if len(gone) == 1 else 'them'}."
         )
+    warnings.warn(said, stacklevel=user_level())
