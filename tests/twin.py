@@ -22,7 +22,7 @@ class Twin:
         self.model = model
         self.seed = seed_of(model.random_state)
         self.t = self.hits = self.began = self.late = 0
-        self.b = 0.0
+        self.b, self.streams = 0.0, False
         self.log_scale = 0.0  # what w of long ago has been multiplied by since
         w = np.append(self.first(n_features), [0.0] * (model.bias == "regularized"))
         self.W, self.biases = [w], [0.0]  # w_1, w_2, ..., and the running b of each
@@ -66,7 +66,7 @@ class Twin:
         solver, m = self.model.solver, rows_left(y, s)
         if self.t == 0 and solver.step == "pegasos":
             self.late = stream_start(X, self.model, s)
-        self.began, self.parts = self.t, np.zeros(len(y))
+        self.began, self.parts, self.streams = self.t, np.zeros(len(y)), True
         k = min(solver.k, m)
         first = self.t * (k if solver.sampling in ("iid", "subsets") else m)
         picks = picks_reference(solver.sampling, self.seed, len(y), first, m, s, k)
@@ -74,6 +74,7 @@ class Twin:
             before = self.q.sum()  # 4/(t + 3) of the average is the iterate of step t
             self.q = np.append(self.q, before * (4 / (t + 3)) / (1 - 4 / (t + 3)) if before else 1.0)
         self.follow(X, y, s, [picks[i : i + k] for i in range(0, m, k)])
+        self.streams = False
         return self
 
     def steps_of_T(self, m: int) -> int:
@@ -111,7 +112,8 @@ class Twin:
         n = self.hits if solver.advance == "on_loss" else self.t
         eta = self.eta(n)
         shrink = 1 - 1 / (n + self.late) if solver.step == "pegasos" else 1 - eta * lam
-        w = shrink * self.w - eta / len(A) * slopes @ rows[A]
+        pulls = rows[A] * np.append(np.ones(rows.shape[1] - 1), self.bias_part(n))
+        w = shrink * self.w - eta / len(A) * slopes @ pulls
         radius = math.sqrt(1 / lam) if solver.projection else np.inf  # f(0) = 1
         cut = min(1.0, radius / max(np.linalg.norm(w), 1e-300))
         self.W.append(cut * w)
@@ -122,6 +124,15 @@ class Twin:
         self.parts *= cut
         if self.model.bias in ("free", "search"):
             self.b -= slopes.sum() / len(A) / math.sqrt(n)
+
+    def bias_part(self, n: int) -> float:
+        """In a stream the constant feature, which is in all rows, moves scores by 0.03 at first, and takes its whole
+        step in the end.
+        """
+        if not self.streams or self.model.bias != "regularized" or self.model.solver.step != "pegasos":
+            return 1.0
+        first = min(1.0, 0.03 * self.model.lam * self.late)
+        return (n + first * self.late) / (n + self.late)
 
     def eta(self, n: int) -> float:
         solver, lam = self.model.solver, self.model.lam
@@ -173,12 +184,12 @@ class Twin:
 
 
 def stream_start(X: Any, model: PegasosClassifier, s: Array | None = None) -> int:
-    """A stream begins with the step that takes the score of a row by 1: 1/(lam t0) = 1/R^2, R^2 of its first rows; that
-    of an average does not count the bias.
+    """A stream begins with the step that takes the score of a row by 1, without the bias: 1/(lam t0) = 1/R^2, R^2 of its
+    first rows; that of an average, with one that takes it by 1/0.7.
     """
-    bias = "none" if model.solver.output in ("average", "tail") else model.bias
-    rows = X if s is None else X[s > 0]  # others do not exist
-    return round(float(np.mean((with_bias(rows, bias) ** 2).sum(axis=1))) / model.lam)
+    rows = with_bias(X if s is None else X[s > 0], "none")  # others do not exist
+    part = 0.7 if model.solver.output in ("average", "tail") else 1.0
+    return round(part * float(np.mean((rows**2).sum(axis=1))) / model.lam)
 
 
 def rows_left(y: Array, s: Array | None) -> int:

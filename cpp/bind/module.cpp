@@ -10,6 +10,7 @@
 #include "pegasos/data/encode.hpp"
 #include "pegasos/data/nonzeros.hpp"
 #include "pegasos/data/sampler.hpp"
+#include "pegasos/run/thread_room.hpp"
 
 using namespace nb::literals;
 
@@ -125,6 +126,7 @@ NB_MODULE(_core, m) {
           },
           "listed"_a.noconvert() = nb::none());
   m.def("encode", &encode, "items"_a.noconvert(), "threads"_a = 1);
+  m.def("room_for_thread", &pegasos::room_for_thread, "work"_a);
   m.def("relabel", &relabel, "codes"_a.noconvert(), "number"_a.noconvert(), "threads"_a = 1);
   bind_io(m);
   bind_kernel(m);

@@ -7,7 +7,11 @@ import os
 from collections.abc import Callable
 from threading import Event, Lock
 
+from . import _core
+
 Look = Callable[[], None]
+# What OpenBLAS takes for a thread that multiplies: 32 MB in numpy's, as much in scipy's. Without it the process ends.
+_BLAS_ROOM = 64 << 20
 
 
 def survives_fork(lock: Lock) -> Lock:
@@ -40,7 +44,9 @@ class Shared:
         """Return when all pieces are done. look is called between pieces and while others are at theirs; what it, or a
         piece, raises ends the work: cancel then tells those who are at a piece, as does the `look` they are given.
         """
-        for _ in range(helpers):
+        for started in range(helpers):
+            if not _core.room_for_thread((started + 2) * _BLAS_ROOM):  # of those that have started, one more, and us
+                break
             try:
                 _thread.start_new_thread(self._help, ())
             except (RuntimeError, MemoryError):  # there are no more to be had

@@ -232,7 +232,9 @@ def test_a_bootstrap_that_leaves_one_class_fits_all_classes_together(loss: str) 
 def test_a_class_of_several_that_weighs_nothing_is_told(kind: Any, weights: str) -> None:
     given = {"sample_weight": Y3 != "bee"} if weights == "sample" else {}
     estimator = kind(lam=0.1, class_weight=None if given else {"bee": 0})
-    with pytest.warns(UserWarning, match="1 of 3 classes, 'bee', has no row of positive weight: .* nothing of it") as told:
+    with pytest.warns(
+        UserWarning, match="1 of 3 classes, 'bee', has no row of positive weight: .* nothing of it"
+    ) as told:
         fitted = estimator.fit(X3, Y3, **given)
     assert len(told) == 1
     assert told[0].filename == __file__

@@ -57,6 +57,21 @@ def test_averages_of_one_pass_are_as_accurate_as_those_of_sgdclassifier(name: st
         assert ours > theirs - 0.002
 
 
+@pytest.mark.parametrize("output", ["last", "average"])
+def test_short_streams_are_as_accurate_as_those_of_sgdclassifier(output: Any) -> None:
+    X, y, X_test, y_test = text()
+    for lam in (1e-4, 1e-6):
+        ours, theirs = (
+            np.mean([one_pass(clone(model), X[part], y[part], 50).score(X_test, y_test) for part in (A, B, C)])
+            for A, B, C in [np.arange(1500).reshape(3, 500)]
+            for model in (
+                PegasosClassifier(lam=lam, solver=Pegasos(output=output), random_state=0),
+                SGDClassifier(alpha=lam, average=output == "average", random_state=0),
+            )
+        )
+        assert ours > theirs - 0.01
+
+
 @pytest.mark.parametrize("bias", ["none", "regularized", "free"])
 def test_the_average_goes_over_all_calls(bias: str) -> None:
     X, y = datasets.make_binary(200, 5, random_state=0)

@@ -25,6 +25,7 @@ struct PegasosOptions {
   Steps eta = {};
   bool from_start = false;          // w_1 is not zero
   double radius = 0;                // project onto this ball after every step; 0: do not
+  double bias_start = 1;            // the part of step 1 that a constant feature takes; of later ones it takes more
   bool batch_bias = false;          // eq. 24: each batch with the b that suits it best
   bool fixed_bias = false;          // b stays as it is: one point of the search of eq. 25
   bool on_loss = false;             // t advances, and w moves, only in steps with a loss
@@ -35,6 +36,11 @@ struct PegasosOptions {
 
   // Whether early iterates fade from the average of all: in a stream nobody passes the rows again.
   bool fades() const { return one_pass && tail == 1; }
+
+  // The part of step t that a constant feature takes, which moves the scores of all rows at once: all of it in the end.
+  double bias_part(int64_t t) const {
+    return bias_start == 1 ? 1 : (double(t) + bias_start * eta.late) / (double(t) + eta.late);
+  }
 };
 
 struct PegasosState {

@@ -170,8 +170,9 @@ class PegasosSolver {
   }
 
   // The step of Fig. 2 in the paper's order: shrink, add, project.
-  void move(const auto& rows, int64_t t, int64_t k) {
+  void move(auto rows, int64_t t, int64_t k) {
     const double eta = o_.eta(p_.lam, t);
+    rows.bias *= o_.bias_part(t);
     if (plain_) {
       if (double(t) + o_.eta.late == 1 && o_.from_start) clear_start();
       w_.set_c(eta);  // w <- (1 - eta lam) w

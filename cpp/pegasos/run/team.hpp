@@ -14,12 +14,14 @@
 #include <thread>
 #include <utility>
 
+#include "pegasos/run/thread_room.hpp"
+
 namespace pegasos {
 
 class Team {
  public:
   // The caller and threads - 1 helpers, who are started when there is work for them: never more than it has pieces.
-  explicit Team(int threads) : size_(std::max(1, threads)) {}
+  explicit Team(int threads) : size_(std::max(1, threads)) { prepare_for_exceptions(); }
   Team(const Team&) = delete;
   Team& operator=(const Team&) = delete;
   ~Team() {
@@ -71,6 +73,7 @@ class Team {
     const int64_t wanted = std::min<int64_t>(size_, pieces) - 1;
     while (int64_t(helpers_.size()) < wanted) {
       try {
+        if (!room_for_thread()) throw std::bad_alloc();
         Helper& helper = helpers_.emplace_back();
         helper.thread = std::thread([this, &helper] { serve(helper); });
       } catch (const std::exception&) {
@@ -88,6 +91,7 @@ class Team {
   }
 
   void serve(Helper& me) {
+    prepare_for_exceptions();
     for (uint32_t seen = 0;;) {
       me.called.wait(seen);
       seen = me.called;

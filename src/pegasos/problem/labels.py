@@ -164,7 +164,9 @@ def check_classes(classes: NDArray[Any], codes: Codes, listed: NDArray[np.uint32
     if there.all():
         return
     if there.sum() == 1:
-        said = f"only 1 class, {classes[there].tolist()[0]!r}, has rows of positive weight: the model learns of no other."
+        said = (
+            f"only 1 class, {classes[there].tolist()[0]!r}, has rows of positive weight: the model learns of no other."
+        )
     else:
         gone = classes[~there].tolist()
         some = ", ".join(map(repr, gone[:_NAMED])) + (", ..." if len(gone) > _NAMED else "")
