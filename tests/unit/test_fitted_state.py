@@ -84,3 +84,16 @@ def test_weights_of_other_types_serve():
     for coef in (model.coef_.astype(np.float32), model.coef_.tolist(), sp.csr_matrix(model.coef_)):
         model.coef_ = coef
         np.testing.assert_array_equal(model.predict(X), labels)
+
+
+@pytest.mark.parametrize("make", [linear, kernel_classes, pairs])
+def test_attributes_may_lie_in_memory_as_they_like(make):
+    model, X = make()
+    scores = model.decision_function(X)
+    layouts = (np.asfortranarray, lambda a: np.repeat(a, 2, axis=1)[:, ::2])
+    for layout in layouts:
+        for name in ("coef_", "dual_coef_", "support_vectors_"):
+            value = getattr(model, name, None)
+            if value is not None and not sp.issparse(value):
+                put(model, name, layout(value))
+        np.testing.assert_allclose(model.decision_function(X), scores, rtol=1e-12)

@@ -62,8 +62,8 @@ def test_short_streams_are_as_accurate_as_those_of_sgdclassifier(output: Any) ->
     X, y, X_test, y_test = text()
     for lam in (1e-4, 1e-6):
         ours, theirs = (
-            np.mean([one_pass(clone(model), X[part], y[part], 50).score(X_test, y_test) for part in (A, B, C)])
-            for A, B, C in [np.arange(1500).reshape(3, 500)]
+            np.mean([one_pass(clone(model), X[part], y[part], 100).score(X_test, y_test) for part in (A, B, C)])
+            for A, B, C in [np.arange(3000).reshape(3, 1000)]
             for model in (
                 PegasosClassifier(lam=lam, solver=Pegasos(output=output), random_state=0),
                 SGDClassifier(alpha=lam, average=output == "average", random_state=0),
@@ -90,13 +90,12 @@ def test_a_fit_after_a_stream_counts_its_steps_as_one_each(rest: int) -> None:
     X, y = datasets.make_binary(200, 5, random_state=0)
     solver = Pegasos(sampling="fixed", output="average", T=rest)
     model = PegasosClassifier(lam=0.01, bias="none", solver=solver, warm_start=True, random_state=0)
-    stream = clone(model).set_params(solver__output="last").partial_fit(X, y, classes=[-1, 1])
+    twin = Twin(model, 5).partial_fit(X, y)
     average = model.partial_fit(X, y, classes=[-1, 1]).coef_[0].copy()
-    assert not np.allclose(average, stream.coef_[0], rtol=1e-3)
-    total = 200 * average
-    for _ in range(rest):
-        total += stream.coef_[0]
-        stream.set_params(solver__T=1).fit(X, y)
+    assert not np.allclose(average, twin.w, rtol=1e-3)
+    iterates = twin.fit(X, y).W[200:-1]
+    assert len(iterates) == rest
+    total = 200 * average + np.sum(iterates, axis=0)
     model.fit(X, y)
     np.testing.assert_allclose(model.coef_[0], total / (200 + rest), rtol=1e-9, atol=1e-12)
 

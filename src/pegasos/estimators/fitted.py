@@ -15,7 +15,7 @@ Floats = NDArray[np.float64]
 
 
 def fitted_numbers(name: str, value: Any, shape: tuple[int | None, ...]) -> Floats:
-    """The attribute as float64, of this shape: None stands for any length."""
+    """The attribute as float64, row by row, of this shape: None stands for any length."""
     if sp.issparse(value):
         value = value.toarray()
     array = np.asarray(value)
@@ -24,7 +24,7 @@ def fitted_numbers(name: str, value: Any, shape: tuple[int | None, ...]) -> Floa
         raise ValueError(f"{name} must hold real numbers, but its dtype is {array.dtype}: it was set since the fit.")
     if array.ndim != len(shape) or any(n is not None and n != m for n, m in zip(shape, array.shape, strict=True)):
         raise ValueError(f"{name} has shape {array.shape} where the model needs {wanted}: it was set since the fit.")
-    numbers = array.astype(np.float64)
+    numbers = array.astype(np.float64, order="C")
     if not np.isfinite(numbers).all():
         place = tuple(int(i) for i in np.argwhere(~np.isfinite(numbers))[0])
         raise ValueError(f"{name} has {numbers[place]} at {place}: it was set since the fit; fit the model again.")
