@@ -184,12 +184,12 @@ class Twin:
 
 
 def stream_start(X: Any, model: PegasosClassifier, s: Array | None = None) -> int:
-    """A stream begins with the step that takes the score of a row by 1: 1/(lam t0) = 1/R^2, R^2 of its first rows; that
-    of an average counts 0.7 of it, and the bias not at all.
+    """A stream begins with the step that takes the score of a row by 1, without the bias: 1/(lam t0) = 1/R^2, that of
+    its first rows. An average begins with one that takes it by 1/0.7.
     """
-    averages = model.solver.output in ("average", "tail")
-    rows = with_bias(X if s is None else X[s > 0], "none" if averages else model.bias)  # others do not exist
-    return round((0.7 if averages else 1.0) * float(np.mean((rows**2).sum(axis=1))) / model.lam)
+    rows = with_bias(X if s is None else X[s > 0], "none")  # others do not exist
+    part = 0.7 if model.solver.output in ("average", "tail") else 1.0
+    return round(part * float(np.mean((rows**2).sum(axis=1))) / model.lam)
 
 
 def rows_left(y: Array, s: Array | None) -> int:

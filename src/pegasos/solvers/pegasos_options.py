@@ -65,7 +65,7 @@ def late_of(solver: Pegasos, problem: Problem, run: Run, start: Resume) -> float
 
     In a stream, whose rows come once, 1/lam is too long a step for the first ones: what they do to w, the others cannot
     undo in time. It begins with the step that takes the score of a row by 1, and goes on as it has begun. An average
-    bears longer ones: there the constant feature of the bias does not count, nor some of the rest.
+    bears longer ones.
     """
     usual = late_start(problem)
     if usual or not run.one_pass or solver.step != "pegasos":
@@ -74,10 +74,10 @@ def late_of(solver: Pegasos, problem: Problem, run: Run, start: Resume) -> float
         return float(start.left_by("pegasos").get("late", 0.0))
     averages = solver.output in ("average", "tail")
     reach = problem.rows.mean_norm2(problem.weights.listed)
-    if not averages:
-        reach += float(problem.bias == "regularized")
-    elif not problem.is_regression:
-        reach *= _AVERAGES_REACH
+    if not problem.is_regression:  # the constant feature has steps of its own
+        reach *= _AVERAGES_REACH if averages else 1.0
+    elif problem.bias == "regularized" and not averages:
+        reach += 1.0
     return float(min(round(reach / problem.lam), 2**53))
 
 
