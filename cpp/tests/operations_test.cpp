@@ -47,6 +47,7 @@ using Csr = CsrRows<double, int64_t>;
 struct CountingRows {
   Csr rows;
   Operations* seen;
+  double bias = 1;  // that of the rows, whose steps are whole here
   int64_t size() const { return rows.size(); }
   int64_t dim() const { return rows.dim(); }
   int64_t nonzeros() const { return rows.nonzeros(); }

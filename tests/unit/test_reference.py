@@ -12,6 +12,7 @@ from reference import (
     mean,
     objective,
     pegasos_reference,
+    shrink_then_add,
     steps_late,
     with_bias,
 )
@@ -180,11 +181,16 @@ def test_warm_start_with_another_lam_keeps_w_and_t():
 
 @pytest.mark.parametrize("sampling", SAMPLINGS)
 def test_partial_fit_is_one_pass_after_the_other(sampling):
-    """Each call is an epoch of its own, number t of the stream, and its last batch may be short; steps begin late."""
+    """Each call is an epoch of its own, number t of the stream, its last batch may be short, and steps begin late."""
     X, y = make_problem(M, 6)
     s = some_weights("with zeros", M)
     model = model_of(LAM, bias="regularized", random_state=4, k=4, sampling=sampling)
     w, t, late = np.zeros(7), 0, stream_start(X[:25], model, s[:25])
+
+    def step(w, lam, n, pull):  # the constant feature moves scores by 0.03 at first, and takes whole steps in the end
+        part = (n - late + min(1.0, 0.03 * lam * late) * late) / n
+        return shrink_then_add(w, lam, n, pull * np.append(np.ones(6), part))
+
     for part in (slice(0, 25), slice(25, 40), slice(0, 40)):
         model.partial_fit(X[part], y[part], classes=[-1, 1], sample_weight=s[part])
         left = np.count_nonzero(s[part])
@@ -192,7 +198,7 @@ def test_partial_fit_is_one_pass_after_the_other(sampling):
         picks = picks_reference(sampling, seed_of(4), left, first, left, s[part], 4)
         T = -(-left // 4)
         rows, pull = with_bias(X[part], "regularized"), None if sampling == "iid" else s[part]
-        w = pegasos_reference(rows, y[part], LAM, T, picks, 4, HINGE.slope, pull, w=w, t=t + late)[-1]
+        w = pegasos_reference(rows, y[part], LAM, T, picks, 4, HINGE.slope, pull, w=w, t=t + late, step=step)[-1]
         t += T
         assert model.n_steps_ == t
         close(weights_of(model), w)
