@@ -43,7 +43,8 @@ class Pegasos(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type 
     step : {"pegasos", "norma"} or float, default="pegasos"
         Step size: 1/(lam t), p/(lam sqrt(t)), or a constant below 1/lam. For the squared losses, whose slopes are not
         bounded, 1/(lam (t + t0)) with t0 = L R^2/lam, where R is the length of the longest row and L = 2, and no step
-        above 1/(L R^2). `partial_fit` begins with such steps for every loss.
+        above 1/(L R^2). `partial_fit` begins with such steps for every loss, and the bias with shorter ones
+        (docs/coming-from-scikit-learn.md).
     p : float or None, default=None
         For step="norma", in (0, 1]. None: the best by NORMA's bound, 0.5 sqrt(2 + 0.5 / sqrt(T)) when T is given,
         else 1/sqrt(2).
