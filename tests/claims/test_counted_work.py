@@ -61,6 +61,15 @@ def rare(m: int = 3000, d: int = 200) -> Data:
     return sp.csr_matrix(X), scores + 0.5 * scores.std() * rng.normal(size=m) > np.quantile(scores, 0.97)
 
 
+def one_hot(m: int, columns: int, seed: int = 0) -> Data:
+    """Columns of a dozen levels, some of them rare, one-hot; many rows are alike."""
+    rng = np.random.default_rng(seed)
+    levels = np.minimum((rng.pareto(1.0, size=(m, columns)) * 2).astype(int), 11)
+    X = (levels[:, :, None] == np.arange(12)).reshape(m, -1).astype(float)
+    scores = X @ rng.normal(size=X.shape[1])
+    return sp.csr_matrix(X), scores + rng.normal(size=m) > np.median(scores)
+
+
 def table(m: int, d: int, seed: int) -> Data:
     """Dense rows, most of whose columns say nothing, and labels a tenth of which are wrong."""
     return make_classification(m, d, n_informative=8, random_state=seed, flip_y=0.1)
@@ -187,6 +196,20 @@ def test_a_larger_tol_never_costs_clearly_more_on_dense_tables(loss: str, name: 
     found = {tol: work_on((X, y), lam, tol, Auto(polish=False), loss, bias=bias) for tol in TABLE_TOLS}
     assert all(converged for _, converged in found.values())
     assert_monotone({tol: operations for tol, (operations, _) in found.items()}, 1.25)
+
+
+@pytest.mark.parametrize(("m", "columns"), [(1000, 10), (2000, 10), (5000, 20)])
+@pytest.mark.parametrize("C", [0.3, 1.0, 3.0])
+def test_second_order_pays_on_one_hot_tables(m: int, columns: int, C: float) -> None:
+    """Steps with too little curvature, each of 40 rounds and taken back, took five times SDCA's work."""
+    data, lam = one_hot(m, columns), 1 / (C * m)
+    spent = {}
+    for tol in (1e-3, 1e-5, 1e-6):
+        sdca, _ = work_on(data, lam, tol, SDCA())
+        spent[tol], converged = work_on(data, lam, tol, Auto(polish=False))
+        assert converged
+        assert spent[tol] <= 1.5 * sdca + UNNOTICED
+    assert_monotone(spent, 1.25)
 
 
 def test_newton_steps_that_fail_do_not_end_in_coordinate_ascent_that_crawls() -> None:

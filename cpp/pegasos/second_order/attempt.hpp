@@ -36,6 +36,7 @@ struct Attempt {
   bool begun() const { return begun_ != 0; }
   // Whether the gap was brought down a lot, and whether it is as small as rounding allows.
   bool paid() const { return paid_ < pays * begun_; }
+  bool helped() const { return best < begun_; }  // at all
   bool at_floor() const { return best <= floor; }
 
   // A certificate. Where its bound, with better weights found before, is enough, what is handed back is what proves it.
@@ -63,6 +64,13 @@ struct Attempt {
       w = kept_w_;
     }
     return better;
+  }
+
+  // The step just proven has the better dual variables, though not yet the smaller gap.
+  void go_on() {
+    std::copy(a.begin(), a.end(), s.state.a.begin());
+    if (s.p.free_bias) s.bias.recentre(w);
+    kept_w_ = w;
   }
 
   // Between attempts: what `begin` sets, and nobody asks for before, is no matter.

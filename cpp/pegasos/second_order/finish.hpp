@@ -82,7 +82,10 @@ class Finish {
     const double path_price = path_.price();
     const bool path_first = path_price <= newton_.price();
     bool path_left = path_price < price::never;
-    const auto tries = [&] { return at_.at_floor() ? 0 : at_.best <= 1e3 * at_.floor ? 3 : 10; };
+    const auto tries = [&] {
+      if (at_.best <= 1e3 * at_.floor) return at_.at_floor() ? 0 : 3;
+      return L::smooth || at_.helped() ? 10 : 4;
+    };
     const auto failures = [&] { return newton_.failures() + classes_.failures(); };
     while (failures() < tries() && (at_.to_the_floor || !s_.proofs.converged()) && s_.epochs_left() >= least_epochs) {
       const bool in_need = newton_.failures() > 0 || newton_.crawls() || !paid_before;
