@@ -74,7 +74,8 @@ struct PyLines {
     const auto ask = [this, &outside, &watch](std::span<const int64_t> some) {
       WithGil gil;
       const nb::object numbers = nb::cast(to_numpy(std::vector<int64_t>(some.begin(), some.end())));
-      const nb::object done = outside.ask([&] { return PyObject_CallOneArg(compute.ptr(), numbers.ptr()); });
+      const nb::object done =
+          outside.ask([&] { return PyObject_CallFunctionObjArgs(compute.ptr(), numbers.ptr(), nullptr); });
       if (!done.is_valid()) watch.interrupt();
       return done.is_valid();
     };
