@@ -141,6 +141,7 @@ def main(cycles: int, folder: Path) -> None:
         os.kill(child, signal.SIGKILL)
         _, status = os.waitpid(child, 0)
         if os.WIFSIGNALED(status):
+            assert os.WTERMSIG(status) == signal.SIGKILL, f"it died of signal {os.WTERMSIG(status)}"
             killed += 1
         else:
             assert status == 0, "a fit has failed"
@@ -148,8 +149,7 @@ def main(cycles: int, folder: Path) -> None:
             assert result.read_bytes() == wanted, "the bytes differ"
             finished += 1
             result.unlink()
-    child = start(path, result)
-    os.waitpid(child, 0)
+    assert os.waitpid(start(path, result), 0)[1] == 0, "a fit has failed"
     assert result.read_bytes() == wanted, "the bytes differ"
     print(f"{killed} kills, {resumed} starts from a checkpoint, {finished + 1} fits ended, all with the same bytes")
 

@@ -109,6 +109,16 @@ def test_the_confusion_is_printed(folder: Path) -> None:
     assert "confusion" in run("evaluate", "m", "two.svm").stdout
 
 
+def test_searches_are_evaluated(folder: Path) -> None:
+    X, y = pegasos.read_svmlight("two.svm")
+    model = pegasos.PegasosClassifierCV([0.1, 0.01], 2, probability="sigmoid").fit(X, y)
+    model.save("search")
+    facts = json.loads(run("evaluate", "search", "two.svm", "--json").stdout)
+    assert facts["objective"] == pytest.approx(float(model.objective_))
+    assert facts["accuracy"] == model.score(X, y)
+    assert run("predict", "search", "two.svm", "--proba").stdout.count("\n") == len(y)
+
+
 def test_info_counts_rows_columns_and_labels(folder: Path) -> None:
     Path("rows.svm").write_text("1 1:0.5 3:2\n-1 3:1\n1 2:-4\n")
     facts = json.loads(run("info", "rows.svm", "--json").stdout)

@@ -91,3 +91,19 @@ def test_the_time_left_follows_the_gap() -> None:
     assert screen.done(seen, np.log(2.0**-10)) == pytest.approx(0.5)
     assert screen.time_left(seen, np.log(2.0**-4)) == 0.0
     assert screen.time_left([(0.0, 0.0), (4.0, 0.0)], -1.0) is None
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize(
+    "command", ["predict m rows.svm --scores", "convert m - --format pegasos", "convert rows.svm -"]
+)
+def test_output_that_does_not_fit_is_an_error(command: str, unbuffered: str, folder: Path) -> None:
+    """Unbuffered, Python forgets what a write has left over: half of the output came with exit code 0."""
+    run("train", "two.svm", "-m", "m", "-q")
+    Path("rows.svm").write_text(Path("two.svm").read_text() * 20)
+    whole = shell(f"pegasos {command} > whole", PYTHONUNBUFFERED=unbuffered)
+    assert whole.returncode == 0, whole.stderr
+    assert Path("whole").stat().st_size > 1024
+    cut = shell(f"ulimit -f 1; pegasos {command} > cut", PYTHONUNBUFFERED=unbuffered)
+    assert cut.returncode == 3, cut.stderr
+    assert "too large" in cut.stderr

@@ -15,9 +15,13 @@ from sklearn.preprocessing import StandardScaler
 
 from pegasos import (
     KernelPegasosClassifier,
+    KernelPegasosClassifierCV,
     KernelPegasosRegressor,
+    KernelPegasosRegressorCV,
     PegasosClassifier,
+    PegasosClassifierCV,
     PegasosRegressor,
+    PegasosRegressorCV,
     PegasosSequenceTagger,
 )
 
@@ -25,6 +29,9 @@ pytest.importorskip("onnx", reason="onnx is not installed: pip install pegasos[o
 runtime = pytest.importorskip("onnxruntime", reason="onnxruntime is not installed: pip install pegasos[onnx]")
 
 CSR = sp.csr_matrix(np.where(abs(X) > 1, X, 0.0))
+LAMS = [0.1, 0.01]
+PAIRS: Any = {"multi_class": "ovo", "probability": "sigmoid"}
+FAR = np.vstack([X, X[:3] * 100])  # rows that no class sees a probability for
 OVO: Any = {"lam": 0.01, "multi_class": "ovo"}
 FITTED: dict[str, tuple[Any, Any]] = {
     "hinge": (PegasosClassifier(lam=0.1).fit(X, SIGNS), X),
@@ -46,6 +53,14 @@ FITTED: dict[str, tuple[Any, Any]] = {
     "linear kernel": (KernelPegasosClassifier(lam=0.1, kernel="linear", bias="regularized").fit(X, WORDS), X),
     "precomputed": (KernelPegasosClassifier(lam=0.1, kernel="precomputed").fit(X @ X.T, SIGNS), (X @ X.T)[:7]),
     "kernel regression": (KernelPegasosRegressor(lam=0.01, bias="free").fit(X, NUMBERS), X),
+    "search": (PegasosClassifierCV(LAMS, 2).fit(X, SIGNS), X),
+    "search, sigmoid": (PegasosClassifierCV(LAMS, 2, probability="sigmoid").fit(X, SIGNS), X),
+    "search, isotonic": (PegasosClassifierCV(LAMS, 2, probability="isotonic").fit(X, SIGNS), X * 3),
+    "search, log, isotonic": (PegasosClassifierCV(LAMS, 2, loss="log", probability="isotonic").fit(X, WORDS), X * 3),
+    "search, kernel, isotonic": (KernelPegasosClassifierCV(LAMS, 2, probability="isotonic").fit(X, WORDS), FAR),
+    "search, pairs, sigmoid": (KernelPegasosClassifierCV(LAMS, 2, **PAIRS).fit(X, WORDS), X),
+    "search, numbers": (PegasosRegressorCV(LAMS, 2).fit(X, NUMBERS), X),
+    "search, kernel, numbers": (KernelPegasosRegressorCV(LAMS, 2).fit(X, NUMBERS), X),
 }  # fmt: skip
 
 
@@ -108,7 +123,19 @@ def seen_never() -> set[tuple[str, str]]:
 
 
 @pytest.mark.parametrize(
-    "name", ["hinge", "log", "multinomial", "rbf", "poly, pairs", "regression", "kernel regression"]
+    "name",
+    [
+        "hinge",
+        "log",
+        "multinomial",
+        "rbf",
+        "poly, pairs",
+        "regression",
+        "kernel regression",
+        "search, isotonic",
+        "search, numbers",
+        "search, kernel, isotonic",
+    ],
 )
 def test_pipelines_are_converted_by_skl2onnx(name: str) -> None:
     skl2onnx = pytest.importorskip("skl2onnx", reason="skl2onnx is not installed: pip install pegasos[onnx]")
@@ -116,12 +143,14 @@ def test_pipelines_are_converted_by_skl2onnx(name: str) -> None:
 
     register()
     model, rows = FITTED[name]
-    y = NUMBERS if "regression" in name else SIGNS if name in ("hinge", "log") else WORDS
+    numbers, two = "regression" in name or "numbers" in name, name in ("hinge", "log", "search, isotonic")
+    y = NUMBERS if numbers else SIGNS if two else WORDS
+    rows = rows[: len(y)]
     pipeline = make_pipeline(StandardScaler(), type(model)(**model.get_params())).fit(rows, y)
     rows = rows.astype(np.float32)
-    options = None if "regression" in name else {id(pipeline): {"zipmap": False}}
+    options = None if numbers else {id(pipeline): {"zipmap": False}}
     found = run(skl2onnx.to_onnx(pipeline, rows[:1], options=options), rows)
-    if "regression" in name:
+    if numbers:
         np.testing.assert_allclose(next(iter(found.values())).ravel(), pipeline.predict(rows), rtol=1e-4, atol=1e-4)
         return
     assert (found["label"] == pipeline.predict(rows)).mean() > 0.98  # the scaler rounds to float32

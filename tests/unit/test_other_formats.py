@@ -12,7 +12,16 @@ from saved_models import MODELS, NUMBERS, SIGNS, WORDS, X
 from sklearn.exceptions import NotFittedError
 
 import pegasos
-from pegasos import KernelPegasosClassifier, KernelPegasosRegressor, PegasosClassifier, PegasosRegressor, from_liblinear
+from pegasos import (
+    KernelPegasosClassifier,
+    KernelPegasosClassifierCV,
+    KernelPegasosRegressor,
+    PegasosClassifier,
+    PegasosClassifierCV,
+    PegasosRegressor,
+    PegasosRegressorCV,
+    from_liblinear,
+)
 
 THREE = np.unique(WORDS, return_inverse=True)[1]
 LINEAR = {
@@ -24,6 +33,9 @@ LINEAR = {
     "two, joint": PegasosClassifier(lam=0.1, loss="multiclass_hinge").fit(X, SIGNS),
     "three, joint": PegasosClassifier(lam=0.1, loss="multinomial").fit(X, THREE),
     "regression": PegasosRegressor(lam=0.01).fit(X, NUMBERS),
+    "a search": PegasosClassifierCV([0.1, 0.01], 2).fit(X, SIGNS),
+    "a search, log": PegasosClassifierCV([0.1, 0.01], 2, loss="log").fit(X, THREE),
+    "a search, regression": PegasosRegressorCV([0.1, 0.01], 2, bias="free").fit(X, NUMBERS),
     "squared regression": PegasosRegressor(lam=0.01, loss="squared_epsilon_insensitive", bias="none").fit(X, NUMBERS),
 }
 
@@ -57,7 +69,7 @@ def test_liblinear_itself_gives_the_same_answers(name: str, tmp_path: Path) -> N
     model.save(tmp_path / "m", format="liblinear")
     theirs = liblinear.load_model(str(tmp_path / "m"))
     rows = [dict(enumerate(row, 1)) for row in X.tolist()]
-    options = "-b 1 -q" if name in ("log", "three, log") else "-q"
+    options = "-b 1 -q" if name in ("log", "three, log", "a search, log") else "-q"
     labels, _, values = liblinear.predict([], rows, theirs, options)
     np.testing.assert_allclose(labels, model.predict(X).astype(float), rtol=1e-12)
     if "-b 1" in options:
@@ -162,6 +174,7 @@ KERNELS: dict[str, tuple[Any, Any]] = {
     "function": (KernelPegasosClassifier(lam=0.1, kernel=laplace, kernel_params={"width": 2.0}).fit(X, SIGNS), X),
     "regression": (KernelPegasosRegressor(lam=0.01, bias="free").fit(X, NUMBERS), X),
     "sparse regression": (KernelPegasosRegressor(lam=0.01, kernel="poly").fit(CSR, NUMBERS), CSR),
+    "a search": (KernelPegasosClassifierCV([0.1, 0.01], 2).fit(X, WORDS), X),
 }  # fmt: skip
 
 
@@ -205,3 +218,18 @@ def test_what_scikit_learn_has_not_is_said() -> None:
         KernelPegasosClassifier(kernel="poly", degree=2.5, lam=0.1).fit(abs(X), SIGNS).to_sklearn()
     with pytest.raises(NotFittedError):
         PegasosClassifier().to_sklearn()
+
+
+def test_searches_are_the_model_that_they_have_chosen(tmp_path: Path) -> None:
+    calibrated = PegasosClassifierCV([0.1, 0.01], 2, probability="sigmoid").fit(X, SIGNS)
+    assert not hasattr(calibrated.to_sklearn(), "predict_proba")  # a LinearSVC has none
+    np.testing.assert_allclose(calibrated.to_sklearn().decision_function(X), calibrated.decision_function(X))
+    with pytest.raises(ValueError, match="not with those of probability='isotonic'"):
+        PegasosClassifierCV([0.1], 2, loss="log", probability="isotonic").fit(X, SIGNS).to_sklearn()
+    chosen = PegasosClassifierCV([0.1, 0.01], 2, refit=False).fit(X, SIGNS)
+    for write in (chosen.to_sklearn, lambda: chosen.save(tmp_path / "m", format="liblinear")):
+        with pytest.raises(ValueError, match="set refit=True"):
+            write()
+    with pytest.raises(ValueError, match="LIBLINEAR has linear models"):
+        KERNELS["a search"][0].save(tmp_path / "m", format="liblinear")
+    assert not list(tmp_path.iterdir())

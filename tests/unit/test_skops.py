@@ -16,7 +16,13 @@ from pegasos import PegasosClassifier
 
 PAGE = Path(__file__).parents[2] / "docs" / "files.md"
 NAMED = set(re.findall(r"`((?:pegasos|scipy)\.[\w.]+)`", PAGE.read_text(encoding="utf-8")))
-MINE = {"own loss", "own kernel", "tagger, function", "structured"}  # types of the user's come with them
+MINE = {
+    "own loss",
+    "own kernel",
+    "tagger, function",
+    "structured",
+    "search, own folds",
+}  # types of the user's come with them
 REASON = "is not installed; it is no dependency of the project"
 
 

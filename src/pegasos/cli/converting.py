@@ -82,8 +82,8 @@ def _rows(source: Source, output: str, quiet: bool) -> None:
         if hasattr(rows.X, "blocks"):
             rows = replace(rows, X=loaded(rows.X))
     if output == "-":
-        sys.stdout.buffer.write(_svmlight(rows))
-        sys.stdout.buffer.flush()
+        with screen.bytes_out() as out:
+            out.write(_svmlight(rows))
     else:
         write_whole(output, [_svmlight(rows)])
 

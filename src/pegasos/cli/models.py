@@ -11,7 +11,7 @@ from ..io.atomic import write_whole
 from ..io.liblinear import from_liblinear
 from ..io.models import dumped, load_bytes, loaded
 from ..io.stored import is_data_file
-from .screen import note
+from .screen import bytes_out, note
 
 _OURS, _LIBLINEAR = b'{"__metadata__":', b"solver_type "
 
@@ -23,9 +23,9 @@ def write_model(model: Any, path: str, sparse: bool, notes: dict[str, Any], form
         if path != "-":
             write_whole(path, pieces)
             return
-        for piece in pieces:
-            sys.stdout.buffer.write(piece)
-        sys.stdout.buffer.flush()
+        with bytes_out() as out:
+            for piece in pieces:
+                out.write(piece)
         return
     if format == "liblinear" and notes.get("first") == 0:
         note("the rows count their columns from 0, LIBLINEAR from 1: column 0 is its feature 1.")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import codecs
 import json
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, TextIO
+from typing import Any
 
 import numpy as np
 
@@ -42,10 +42,11 @@ def rows_for(model: Any, notes: dict[str, Any], source: Source, quiet: bool, lab
 
 
 @contextmanager
-def text_out(path: str) -> Iterator[TextIO]:
+def text_out(path: str) -> Iterator[Any]:
     """A text file that is there whole or not at all, or the standard output ("-")."""
     if path == "-":
-        yield sys.stdout
+        with screen.bytes_out() as out:
+            yield codecs.getwriter("utf-8")(out)
         return
     from io import StringIO
 
@@ -211,7 +212,8 @@ def _objective(model: Any, y: Any, scores: Any) -> dict[str, Any]:
         squares = float(np.square(w).sum()) + (
             float(np.square(model.intercept_).sum()) if model.bias == "regularized" else 0.0
         )
-        facts["objective"] = facts["mean loss"] + 0.5 * model.lam * squares / (1 if loss.joint else len(w))
+        lam = model.lam_ if hasattr(model, "lam_") else model.lam  # a search has chosen it
+        facts["objective"] = facts["mean loss"] + 0.5 * lam * squares / (1 if loss.joint else len(w))
     return facts
 
 

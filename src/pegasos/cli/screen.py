@@ -9,7 +9,8 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any, NoReturn
+from io import BufferedWriter, RawIOBase
+from typing import Any, BinaryIO, NoReturn
 
 import typer
 from rich.console import Console
@@ -60,6 +61,23 @@ def guarded(quiet: bool = False, usage: bool = False) -> Iterator[None]:
                 for one in said:
                     if one.category.__name__ != "ConvergenceWarning":  # the summary says so
                         note(one.message)
+
+
+@contextmanager
+def bytes_out() -> Iterator[BinaryIO]:
+    """The standard output. With PYTHONUNBUFFERED it is bare, and Python forgets what a write to it has left over."""
+    bare = sys.stdout.buffer
+    if not isinstance(bare, RawIOBase):
+        yield bare
+        bare.flush()
+        return
+    buffered = BufferedWriter(bare)
+    try:
+        yield buffered
+        buffered.flush()
+    finally:
+        with suppress(OSError):
+            buffered.detach()  # else it would be closed with it, by and by
 
 
 def _end_output() -> None:

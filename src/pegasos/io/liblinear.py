@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from .atomic import Path, write_whole
+from .mixin import answers_as
 
 _WRITTEN = {
     "hinge": "L2R_L1LOSS_SVC_DUAL",
@@ -37,7 +38,7 @@ _LOSSES = {
 
 def save_liblinear(model: Any, path: Path) -> None:
     """Write a linear model as LIBLINEAR would."""
-    name = type(model).__name__
+    name = answers_as(model)
     if name not in ("PegasosClassifier", "PegasosRegressor"):
         raise ValueError(f"LIBLINEAR has linear models of rows; a {name} is none.")
     loss = getattr(model, "_loss_of_fit", model.loss)

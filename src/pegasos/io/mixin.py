@@ -7,6 +7,19 @@ from typing import Any, Literal
 from .atomic import Path
 
 
+def answers_as(model: Any) -> str:
+    """The name of the estimator whose answers a fitted model gives: of a search, that of what it has chosen."""
+    from sklearn.utils.validation import check_is_fitted
+
+    check_is_fitted(model)
+    name = type(model).__name__
+    if hasattr(model, "cv_results_"):
+        if not hasattr(model, "objective_"):
+            raise ValueError(f"this {name} has chosen lam, but no model was fitted to all rows: set refit=True.")
+        return name.removesuffix("CV")
+    return name
+
+
 class Files:
     """Mixin of all estimators."""
 
@@ -31,11 +44,8 @@ class Files:
         elif format == "liblinear":
             if sparse:
                 raise ValueError("files of LIBLINEAR have every weight: sparse=True is for our own format.")
-            from sklearn.utils.validation import check_is_fitted
-
             from .liblinear import save_liblinear
 
-            check_is_fitted(self)
             save_liblinear(self, path)
         else:
             raise ValueError(f"format must be 'pegasos' or 'liblinear', got {format!r}.")
@@ -48,7 +58,8 @@ class Files:
         model : estimator
             LinearSVC, LogisticRegression, LinearSVR, SVC or SVR; for several classes with the log loss, or with a
             kernel and multi_class="ovr", a OneVsRestClassifier of them. Its C is not known: the number of rows is no
-            part of a model.
+            part of a model. Of a search it is the model that was chosen; probabilities that `probability` has added
+            stay behind, and where the estimator would have others instead, those of its loss, it is refused.
         """
         from .to_sklearn import to_sklearn
 

@@ -7,9 +7,9 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted
 
 from .atomic import Path, write_whole
+from .mixin import answers_as
 from .onnx_chains import Kind, chain_answers
 from .onnx_formulas import Answers, answers, both_ways, kernel_scores, labels_of, linear_scores
 
@@ -58,10 +58,9 @@ class OwnGraph:
 
 def to_onnx(model: Any, path: Path | None, dtype: Literal["float32", "float64"]) -> Any:
     """The model as an ONNX graph, written to a file unless path is None."""
-    check_is_fitted(model)
+    name = answers_as(model)
     if dtype not in _INPUTS:
         raise ValueError(f"dtype must be 'float32' or 'float64', got {dtype!r}.")
-    name = type(model).__name__
     if name not in (*_ROWS, "PegasosSequenceTagger"):
         raise ValueError(f"ONNX cannot run a {name}: the code that decodes structures is yours.")
     if len(getattr(model, "transition_columns_", ())):
@@ -142,8 +141,8 @@ def register() -> None:
     except ImportError:
         raise ImportError("converters need the skl2onnx package: pip install 'pegasos[onnx]'") from None
     choices = {"zipmap": [True, False, "columns"], "nocl": [True, False], "output_class_labels": [False, True]}
-    for name in _ROWS:
-        classifies = name.endswith("Classifier")
+    for name in (*_ROWS, *(f"{name}CV" for name in _ROWS)):
+        classifies = "Classifier" in name
         update_registered_converter(
             getattr(pegasos, name),
             f"Pegasos{name}",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -125,6 +126,12 @@ def _or_one(g: Graph, values: str) -> str:
 
 def answers(g: Graph, scores: str, model: Any, n_models: int) -> Answers:
     """Labels, scores and probabilities as the estimator has them."""
+    plain = _uncalibrated(g, scores, model, n_models)
+    functions = getattr(model, "_calibrated", None)
+    return plain if functions is None else replace(plain, probabilities=_calibrated(g, plain.scores, functions))
+
+
+def _uncalibrated(g: Graph, scores: str, model: Any, n_models: int) -> Answers:
     K, probabilities = len(model.classes_), _probabilities(model)
     if getattr(model, "_in_pairs", False):
         return _of_pairs(g, scores, model)
@@ -140,6 +147,36 @@ def answers(g: Graph, scores: str, model: Any, n_models: int) -> Answers:
     if not probabilities:
         return Answers(_labels(g, best, model), ahead)
     return Answers(_labels(g, best, model), ahead, g.node("Sigmoid", both_ways(g, ahead)))
+
+
+def _calibrated(g: Graph, scores: str, functions: Sequence[Any]) -> str:
+    """As `Probabilities.predict_proba` of select/probabilities.py has them: one function for two classes, else K."""
+    if len(functions) == 1:
+        second = _column_of(g, _probability(g, scores, functions[0]))
+        return str(g.node("Concat", g.node("Sub", number(g, 1.0), second), second, axis=1))
+    columns = [_column_of(g, _probability(g, column(g, scores, k), each)) for k, each in enumerate(functions)]
+    each, even = g.node("Concat", *columns, axis=1), g.constant(np.full((1, len(functions)), 1 / len(functions)))
+    sums = total(g, each, keep=True)
+    return str(g.node("Where", g.node("Greater", sums, number(g, 0.0)), g.node("Div", each, _or_one(g, sums)), even))
+
+
+def _column_of(g: Graph, vector: str) -> str:
+    return str(g.node("Unsqueeze", vector, g.constant(np.array([1], np.int64))))
+
+
+def _probability(g: Graph, scores: str, function: Any) -> str:
+    """A sigmoid, or lines between points: what every piece between two of them adds."""
+    said = function.plain()
+    if "scale" in said:
+        slope, offset = said["point"]
+        inner = g.node("Mul", g.node("Div", scores, number(g, said["scale"])), number(g, slope))
+        return str(g.node("Sigmoid", g.node("Add", inner, number(g, offset))))
+    points, values = said["scores"], said["chances"]
+    lengths = np.diff(points)
+    slopes = np.divide(np.diff(values), lengths, out=np.zeros(len(lengths)), where=lengths > 0)
+    into = g.node("Sub", _column_of(g, scores), g.constant(points[None, :-1]))
+    into = g.node("Min", g.node("Max", into, number(g, 0.0)), g.constant(lengths[None, :]))
+    return str(g.node("Add", total(g, g.node("Mul", into, g.constant(slopes[None, :]))), number(g, values[0])))
 
 
 def both_ways(g: Graph, ahead: str) -> str:

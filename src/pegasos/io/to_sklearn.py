@@ -12,25 +12,29 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.preprocessing import LabelBinarizer
 from sklearn.svm import SVC, SVR, LinearSVC, LinearSVR
-from sklearn.utils.validation import check_is_fitted
 
 from ..estimators.pairs import pairs_of
+from .mixin import answers_as
 
 Floats = NDArray[np.float64]
 
 
 def to_sklearn(model: Any) -> Any:
     """The model of scikit-learn with the same answers."""
-    check_is_fitted(model)
     makers = {
         "PegasosClassifier": _linear_classifier,
         "PegasosRegressor": _linear_regressor,
         "KernelPegasosClassifier": _kernel_classifier,
         "KernelPegasosRegressor": _kernel_regressor,
     }
-    name = type(model).__name__
+    name = answers_as(model)
     if name not in makers:
         raise ValueError(f"scikit-learn has no estimator for what a {name} does.")
+    if getattr(model, "_calibrated", None) is not None and model.loss in ("log", "multinomial"):
+        raise ValueError(
+            f"scikit-learn's estimator would answer with the probabilities of loss={model.loss!r}, not with those of "
+            f"probability={model.probability!r}. Use model.to_onnx() or model.save()."
+        )
     found = makers[name](model)
     found.n_features_in_ = model.n_features_in_ if hasattr(model, "n_features_in_") else 1
     if hasattr(model, "feature_names_in_"):
