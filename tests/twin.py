@@ -131,8 +131,9 @@ class Twin:
         """
         if not self.streams or self.model.bias != "regularized" or self.model.solver.step != "pegasos":
             return 1.0
-        first = min(1.0, 0.03 * self.model.lam * self.late)
-        return (n + first * self.late) / (n + self.late)
+        late = max(self.late, 1 / self.model.lam)
+        first = min(1.0, 0.03 * self.model.lam * late)
+        return 1.0 if first == 1 else (n + first * late) / (n + late) * (n + self.late) / (n + late)
 
     def eta(self, n: int) -> float:
         solver, lam = self.model.solver, self.model.lam

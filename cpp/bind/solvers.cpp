@@ -115,6 +115,7 @@ void bind_solvers(nb::module_& m) {
       .def_rw("certify", &PegasosOptions::certify)
       .def_rw("radius", &PegasosOptions::radius)
       .def_rw("bias_start", &PegasosOptions::bias_start)
+      .def_rw("bias_late", &PegasosOptions::bias_late)
       .def_rw("batch_bias", &PegasosOptions::batch_bias)
       .def_rw("from_start", &PegasosOptions::from_start)
       .def_rw("fixed_bias", &PegasosOptions::fixed_bias)

@@ -82,6 +82,10 @@ WHOLE: dict[str, tuple[Any, Any, Any]] = {
     "hinge": (KernelPegasosClassifier(lam=1e-5, tol=1e-6), X, SIGNS),
     "free bias": (KernelPegasosClassifier(lam=1e-5, tol=1e-6, bias="free", kernel="poly"), X, SIGNS),
     "lines on demand": (KernelPegasosClassifier(lam=1e-5, tol=1e-6), np.vstack([X, X + 0.01]), np.tile(SIGNS, 2)),
+    "lines, then all": (KernelPegasosClassifier(lam=1e-5, tol=1e-6), np.vstack([X, X + 0.01]), np.tile(SIGNS, 2)),
+    "linear lines, then all": (
+        KernelPegasosClassifier(lam=1e-5, tol=1e-6, kernel="linear"), np.vstack([X, X + 0.01]), np.tile(SIGNS, 2)
+    ),
     "log": (KernelPegasosClassifier(lam=1e-5, tol=1e-6, loss="log"), X[:500], SIGNS[:500]),
     "three classes": (KernelPegasosClassifier(lam=1e-4, tol=1e-6), X, THREE),
     "a rare class": (KernelPegasosClassifier(lam=1e-5, bias="free"), np.vstack([X, X + 0.01]), np.tile(RARE, 2)),

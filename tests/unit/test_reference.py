@@ -188,7 +188,9 @@ def test_partial_fit_is_one_pass_after_the_other(sampling):
     w, t, late = np.zeros(7), 0, stream_start(X[:25], model, s[:25])
 
     def step(w, lam, n, pull):  # the constant feature moves scores by 0.03 at first, and takes whole steps in the end
-        part = (n - late + min(1.0, 0.03 * lam * late) * late) / n
+        own = max(late, 1 / lam)
+        t = n - late
+        part = 1.0 if 0.03 * lam * own >= 1 else (t + 0.03 * lam * own * own) / (t + own) * n / (t + own)
         return shrink_then_add(w, lam, n, pull * np.append(np.ones(6), part))
 
     for part in (slice(0, 25), slice(25, 40), slice(0, 40)):

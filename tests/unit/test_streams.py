@@ -102,6 +102,29 @@ def test_a_fit_after_a_stream_counts_its_steps_as_one_each(rest: int) -> None:
     np.testing.assert_allclose(model.coef_[0], total / (200 + rest), rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.parametrize("size", [0.003, 0.01, 0.03, 0.1])
+@pytest.mark.parametrize("lam", [1e-4, 1e-6])  # with the larger one the best model of such rows is hardly one
+def test_the_bias_of_short_rows_stays_small(size: float, lam: float) -> None:
+    """Its first steps, which moved scores by up to 2,500, would be what the stream is about."""
+    rng = np.random.default_rng(0)
+    X = size * rng.normal(size=(3000, 10))
+    y = np.where(X @ rng.normal(size=10) > 0, 1, -1)
+    stream = PegasosClassifier(lam=lam, random_state=0)
+    steps = [0.0]
+    for i in range(200):
+        stream.partial_fit(X[i : i + 1], y[i : i + 1], classes=[-1, 1])
+        steps.append(float(stream.intercept_[0]))
+    assert np.abs(np.diff(steps)).max() <= 0.1
+    if lam > 1e-5:
+        return
+    for i in range(200, 3000, 100):
+        stream.partial_fit(X[i : i + 100], y[i : i + 100])
+    without = PegasosClassifier(lam=lam, random_state=0, bias="none")
+    for i in range(0, 3000, 100):
+        without.partial_fit(X[i : i + 100], y[i : i + 100], classes=[-1, 1])
+    assert stream.score(X, y) >= without.score(X, y) - 0.02
+
+
 def test_the_first_call_decides_how_late_a_stream_begins() -> None:
     rows = np.eye(4) * np.array([[1.0], [1.0], [10.0], [10.0]])
     y = np.array([1, -1, 1, -1])

@@ -198,6 +198,7 @@ class BlockSolver {
     const double until = done_.work + std::clamp(worth, least, std::max(least, 2 * double(K_.n) * cost));
     const int64_t at_most = std::clamp<int64_t>(K_.n / 32, 16, 128);
     double shift = 0;
+    done_.gap = gap_with(shift);  // balancing has changed it
     while (done_.work < std::min(until, o_.budget) && done_.gap > o_.target) {
       const int64_t at_once = K_.lines == nullptr ? at_most : std::min(at_most, 8 + K_.lines->count() / 4);
       const int64_t taken = steps.run(at_once);
@@ -207,7 +208,8 @@ class BlockSolver {
       done_.work += double(taken) * cost + 6 * double(K_.n);
       if (!watch_.go_on(int64_t(double(taken) * cost))) break;
       if (K_.lines != nullptr && gap_outside(shift) > (taken < at_once ? 0.0 : 0.5 * done_.gap)) {
-        if (done_.gap <= o_.target || !K_.lines->compute(Demand(K_, loss_, b_, shift).lines())) break;
+        const std::vector<int64_t> wanted = Demand(K_, loss_, b_, shift).lines();
+        if (done_.gap <= o_.target || wanted.empty() || !K_.lines->compute(wanted)) break;
         steps.look_again();
       } else if (taken < at_once) {
         break;

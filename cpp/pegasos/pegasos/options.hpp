@@ -23,13 +23,14 @@ struct PegasosOptions {
   bool one_pass = false;    // partial_fit: each row once, the last batch may be short, no certificate
   bool certify = true;      // false: no certificate, and rows are checked when they are drawn
   Steps eta = {};
-  bool from_start = false;          // w_1 is not zero
-  double radius = 0;                // project onto this ball after every step; 0: do not
-  double bias_start = 1;            // the part of step 1 that a constant feature takes; of later ones it takes more
-  bool batch_bias = false;          // eq. 24: each batch with the b that suits it best
-  bool fixed_bias = false;          // b stays as it is: one point of the search of eq. 25
-  bool on_loss = false;             // t advances, and w moves, only in steps with a loss
-  double tail = 0;                  // average the last part of the steps: 1 for all, 0 for the last iterate alone
+  bool from_start = false;  // w_1 is not zero
+  double radius = 0;        // project onto this ball after every step; 0: do not
+  double bias_start = 1;    // the part of its own step 1 that a constant feature takes, later more; 1: always all
+  double bias_late = 0;     // where its steps begin, if they are its own: at least eta.late
+  bool batch_bias = false;  // eq. 24: each batch with the b that suits it best
+  bool fixed_bias = false;  // b stays as it is: one point of the search of eq. 25
+  bool on_loss = false;     // t advances, and w moves, only in steps with a loss
+  double tail = 0;          // average the last part of the steps: 1 for all, 0 for the last iterate alone
   std::vector<int64_t> tries = {};  // evaluate the objective at these steps and return the best; ascending
   int64_t sample = 0;               // rows for that evaluation; 0: all
   double known = std::numeric_limits<double>::infinity();  // a value that f is known to reach, such as f(0)
@@ -38,8 +39,11 @@ struct PegasosOptions {
   bool fades() const { return one_pass && tail == 1; }
 
   // The part of step t that a constant feature takes, which moves the scores of all rows at once: all of it in the end.
+  // Its own steps are those of rows of length 1 at least, 1/(lam (t + bias_late)), however short the rows are.
   double bias_part(int64_t t) const {
-    return bias_start == 1 ? 1 : (double(t) + bias_start * eta.late) / (double(t) + eta.late);
+    if (bias_start == 1) return 1;
+    const double n = double(t) + bias_late;
+    return (double(t) + bias_start * bias_late) / n * ((double(t) + eta.late) / n);
   }
 };
 

@@ -25,6 +25,7 @@ inline bool room_for_thread(std::size_t work = usual_work) {
 }
 
 // The data that the C++ library has in every thread for exceptions: made now, and not when memory has run out.
-inline void prepare_for_exceptions() { static_cast<void>(std::uncaught_exceptions()); }
+// (`uncaught_exceptions` would not do: it is declared pure, and a call whose answer nobody wants is left out.)
+inline void prepare_for_exceptions() { static_cast<void>(std::current_exception()); }
 
 }  // namespace pegasos

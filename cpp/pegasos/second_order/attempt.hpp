@@ -66,7 +66,8 @@ struct Attempt {
     return better;
   }
 
-  // The step just proven has the better dual variables, though not yet the smaller gap.
+  // The step just proven has the better dual variables, though not yet the smaller gap: what follows begins there, and
+  // is taken back to there. The best weights are kept where they were proven.
   void go_on() {
     std::copy(a.begin(), a.end(), s.state.a.begin());
     if (s.p.free_bias) s.bias.recentre(w);

@@ -1,6 +1,6 @@
 // The second-order finish: proximal Newton steps, for several classes at once quasi-Newton steps before them and, for
 // small piecewise linear problems, the interior path, from wherever the phases before have got to. It has a budget;
-// whatever ends it, the best state is kept.
+// whatever ends it, the best weights and the best dual variables are kept.
 #pragma once
 
 #include <algorithm>

@@ -76,6 +76,7 @@ class NewtonPhase {
       if (!L::smooth) curvature_ = std::max({curvature_ / fall, least, 1e-12});
     } else if (!L::smooth && s_.proofs.raised_bound()) {  // better dual variables, whose weights will follow
       at_.go_on();
+      in_vain_ = 0;
       failures_ = s_.proofs.history().bound() - bound > clear_rise * before ? 0 : failures_ + 1;
       if (rounds >= most_rounds) more_curvature();
     } else if (!s_.meter.used_up()) {  // else it was cut short, and says nothing about the next one

@@ -66,6 +66,7 @@ def guarded(quiet: bool = False, usage: bool = False) -> Iterator[None]:
 @contextmanager
 def bytes_out() -> Iterator[BinaryIO]:
     """The standard output. With PYTHONUNBUFFERED it is bare, and Python forgets what a write to it has left over."""
+    sys.stdout.flush()
     bare = sys.stdout.buffer
     if not isinstance(bare, RawIOBase):
         yield bare

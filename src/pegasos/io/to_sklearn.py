@@ -30,9 +30,9 @@ def to_sklearn(model: Any) -> Any:
     name = answers_as(model)
     if name not in makers:
         raise ValueError(f"scikit-learn has no estimator for what a {name} does.")
-    if getattr(model, "_calibrated", None) is not None and model.loss in ("log", "multinomial"):
+    if getattr(model, "_calibrated", None) is not None and _loss_of(model) in ("log", "multinomial"):
         raise ValueError(
-            f"scikit-learn's estimator would answer with the probabilities of loss={model.loss!r}, not with those of "
+            f"scikit-learn's estimator would answer with the probabilities of loss={_loss_of(model)!r}, not with those of "
             f"probability={model.probability!r}. Use model.to_onnx() or model.save()."
         )
     found = makers[name](model)
@@ -40,6 +40,11 @@ def to_sklearn(model: Any) -> Any:
     if hasattr(model, "feature_names_in_"):
         found.feature_names_in_ = model.feature_names_in_.copy()
     return found
+
+
+def _loss_of(model: Any) -> Any:
+    """That of the fit: the parameter may have been set since."""
+    return getattr(model, "_loss_of_fit", model.loss)
 
 
 def _dense(coef: Any) -> Floats:
@@ -50,7 +55,7 @@ def _linear_classifier(model: Any) -> Any:
     coef, intercept = np.atleast_2d(_dense(model.coef_)), np.array(model.intercept_, np.float64)
     if len(model.classes_) == 2 and len(coef) == 2:  # how far the second is ahead
         coef, intercept = coef[[1]] - coef[[0]], intercept[[1]] - intercept[[0]]
-    loss = getattr(model, "_loss_of_fit", model.loss)
+    loss = _loss_of(model)
     if loss == "log" and len(coef) > 2:
         return _against_the_rest(
             model.classes_, [_logistic(w[None], b[None]) for w, b in zip(coef, intercept, strict=True)]
@@ -80,7 +85,7 @@ def _against_the_rest(classes: NDArray[Any], each: list[Any]) -> Any:
 
 
 def _linear_regressor(model: Any) -> Any:
-    loss = "squared_epsilon_insensitive" if model.loss == "squared_epsilon_insensitive" else "epsilon_insensitive"
+    loss = "squared_epsilon_insensitive" if _loss_of(model) == "squared_epsilon_insensitive" else "epsilon_insensitive"
     coef = np.ravel(_dense(model.coef_))
     return _set(
         LinearSVR(epsilon=model.epsilon, loss=loss), coef_=coef, intercept_=np.array([model.intercept_]), n_iter_=0

@@ -45,7 +45,7 @@ class Squares:
 
         It lies where the last one was.
         """
-        self._values.here = chosen[:0]  # until it is whole
+        self._values.here, self._values.known = chosen[:0], None  # until it is whole
         given = self.kernel.given(self.rows, chosen)
         if given is not None:
             self._source.evaluations += given.size

@@ -40,7 +40,9 @@ class WorkingSet:
         matrix = problem.matrix
         square = matrix.open_square if is_open else matrix.next_square
         chosen, self.K = (chosen, matrix.square(chosen)) if in_order else square(chosen)
-        self._known = matrix.known if is_open else None
+        self._known = None
+        if is_open:  # all lines of a square that was computed as a whole
+            self._known = np.ones(len(chosen), np.uint8) if matrix.known is None else matrix.known
         self.chosen = chosen
         self.labelled = problem.some(chosen)
         self.p, self.a = problem.p[chosen], point.a[chosen].copy()
@@ -115,6 +117,7 @@ class WorkingSet:
         self.bias.b = state["b"]
         for name in _STATE:
             setattr(self, name, state[name])
+        self.need(np.flatnonzero(self.a))
 
     @property
     def b(self) -> float:

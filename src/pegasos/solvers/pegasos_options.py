@@ -44,7 +44,7 @@ def native_options(solver: Pegasos, problem: Problem, run: Run, start: Resume, s
         o.to_the_end = o.to_the_end or problem.loss.conjugate is None  # nothing is proven on the way
     late = late_of(solver, problem, run, start)
     o.set_step(*schedule(solver), late)
-    o.bias_start = bias_start(solver, problem, run, late)
+    o.bias_start, o.bias_late = bias_steps(solver, problem, run, late)
     if solver.projection:
         o.radius = math.sqrt(problem.zero_value / problem.lam)  # lam ||w*||^2 <= f(0)
     o.batch_bias = problem.bias == "batch"
@@ -81,15 +81,19 @@ def late_of(solver: Pegasos, problem: Problem, run: Run, start: Resume) -> float
     return float(min(round(reach / problem.lam), 2**53))
 
 
-def bias_start(solver: Pegasos, problem: Problem, run: Run, late: float) -> float:
-    """The part of the first steps that the constant feature takes.
+def bias_steps(solver: Pegasos, problem: Problem, run: Run, late: float) -> tuple[float, float]:
+    """The part of its first step that the constant feature takes, and where its steps begin.
 
     It is in all rows: in a stream of classes it would learn of each row what the next ones unlearn, and scores of short
-    rows would be mostly that. It moves scores by so much at first, and takes whole steps when t is far above `late`.
+    rows would be mostly that. It moves scores by so much at first, and takes whole steps when t is far above `late`, or
+    1/lam where rows are shorter than it is.
     """
     if not run.one_pass or problem.is_regression or problem.bias != "regularized" or solver.step != "pegasos":
-        return 1.0
-    return 1.0 if late_start(problem) else min(1.0, _BIAS_STEP * problem.lam * late)
+        return 1.0, late
+    if late_start(problem):
+        return 1.0, late
+    own = max(late, 1 / problem.lam)
+    return min(1.0, _BIAS_STEP * problem.lam * own), own
 
 
 def average_left(left: Mapping[str, Any], c: float, steps: int, one_pass: bool) -> tuple[Floats, float, float]:
