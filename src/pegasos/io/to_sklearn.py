@@ -30,9 +30,10 @@ def to_sklearn(model: Any) -> Any:
     name = answers_as(model)
     if name not in makers:
         raise ValueError(f"scikit-learn has no estimator for what a {name} does.")
-    if getattr(model, "_calibrated", None) is not None and _loss_of(model) in ("log", "multinomial"):
+    loss = _loss_of(model)
+    if getattr(model, "_calibrated", None) is not None and loss in ("log", "multinomial"):
         raise ValueError(
-            f"scikit-learn's estimator would answer with the probabilities of loss={_loss_of(model)!r}, not with those of "
+            f"scikit-learn's estimator would answer with the probabilities of loss={loss!r}, not with those of "
             f"probability={model.probability!r}. Use model.to_onnx() or model.save()."
         )
     found = makers[name](model)
