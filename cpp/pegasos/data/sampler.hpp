@@ -139,28 +139,47 @@ class Sampler {
 
   // Picks number n, n + 1, ...
   void fill(uint64_t n, std::span<Pick> out) {
-    for (Pick& pick : out) pick = at(n++);
+    if (kind_ == Sampling::iid || kind_ == Sampling::subsets) {
+      for (Pick& pick : out) pick = drawn(n++);
+      return;
+    }
+    while (!out.empty()) {  // bucket by bucket: divisions cost more than the rest of a pick
+      const auto [start, offset, rows] = bucket_at(n);
+      const size_t count = std::min(out.size(), size_t(rows - offset));
+      for (size_t k = 0; k < count; ++k) {
+        const int64_t place = offset + int64_t(k);
+        out[k] = {population_.row(start + inside_[size_t(place)]), population_.row(start + place)};
+      }
+      out = out.subspan(count);
+      n += count;
+    }
   }
 
  private:
-  Pick at(uint64_t n) {
-    const auto m = uint64_t(population_.m);
+  Pick drawn(uint64_t n) {
     if (kind_ == Sampling::iid) {
+      const auto m = uint64_t(population_.m);
       const int64_t row = population_.row(alias_.empty() ? int64_t(draws_.below(n, m)) : alias_.pick(draws_, n));
       return {row, row};
     }
-    if (kind_ == Sampling::subsets) {
-      const auto k = uint64_t(inside_.size());
-      if (n / k != epoch_) choose_subset(n / k);
-      const int64_t row = population_.row(inside_[size_t(n % k)]);
-      return {row, row};
-    }
+    const auto k = uint64_t(inside_.size());
+    if (n / k != epoch_) choose_subset(n / k);
+    const int64_t row = population_.row(inside_[size_t(n % k)]);
+    return {row, row};
+  }
+
+  struct Bucket {
+    int64_t start, offset, rows;  // its first row, where in it the pick is, how many rows it has
+  };
+
+  // The bucket of pick number n, shuffled.
+  Bucket bucket_at(uint64_t n) {
+    const auto m = uint64_t(population_.m);
     if (kind_ == Sampling::fixed) n %= m;
     if (n / m != epoch_) shuffle_buckets(n / m);
     const auto [place, offset] = locate(int64_t(n % m));
-    const int64_t start = int64_t(order_[size_t(place)]) * bucket_;
     if (place != place_) shuffle_inside(place);
-    return {population_.row(start + inside_[size_t(offset)]), population_.row(start + offset)};
+    return {int64_t(order_[size_t(place)]) * bucket_, offset, place == short_place_ ? short_rows_ : bucket_};
   }
 
   // Floyd's way to a uniform subset in O(k), whatever m is; then shuffled, so that a batch cut short is uniform, too.

@@ -17,11 +17,13 @@ void choose_rows(int64_t m, std::span<const uint32_t> listed, const IsDue& is_du
   const Pass pass = Pass::over(m, 1);
   std::vector<size_t> ends(size_t(pass.parts));
   team.each(pass.parts, [&](int64_t part) {
-    auto n =
-        size_t(pass.first(part));  // which rows are due cannot be predicted: all are written, and some written over
-    for (auto j = n; j < size_t(pass.first(part + 1)); ++j) {
+    // Which rows are due cannot be predicted: all are written, and some written over.
+    auto n = size_t(pass.first(part));
+    const size_t end = size_t(pass.first(part + 1));
+    uint32_t* const rows = due.data();
+    for (size_t j = n; j < end; ++j) {
       const uint32_t i = listed.empty() ? uint32_t(j) : listed[j];
-      due[n] = i;
+      rows[n] = i;
       n += size_t(is_due(i));
     }
     ends[size_t(part)] = n;

@@ -118,9 +118,10 @@ class DualAscent {
     due_.clear();
     ++epoch_;
     if (all || slack_ == std::numeric_limits<double>::infinity()) return;
-    const auto is_due = [&](uint32_t i) {
-      const uint8_t calm = calm_[i];
-      return (calm != out) & (((epoch_ + i) & ((1u << (calm & 7)) - 1)) == 0);
+    // Copies: the compiler cannot know that writing row numbers leaves the originals as they are.
+    const auto is_due = [calms = calm_.data(), epoch = epoch_](uint32_t i) {
+      const uint8_t calm = calms[i];
+      return (calm != out) & (((epoch + i) & ((1u << (calm & 7)) - 1)) == 0);
     };
     choose_rows(p_.m(), p_.listed, is_due, due_, team_);
   }
@@ -189,8 +190,8 @@ class DualAscent {
   }
 
   template <bool damped>
-  void visit_rows(const auto& rows, Sampler& sampler, int64_t from, int64_t to, const Chunk& chunk, Tally& tally) {
-    tally = {};
+  void visit_rows(const auto& rows, Sampler& sampler, int64_t from, int64_t to, const Chunk& chunk, Tally& sums) {
+    Tally tally;  // in registers
     const std::span<double> u = chunk.u;
     const bool growing = chunk.growing;
     std::vector<Change>* const changes = chunk.changes;
@@ -248,6 +249,7 @@ class DualAscent {
       }
     }
     tally.rows = to - from;
+    sums = tally;
   }
 
   // What -conjugate gained. It is concave: where it is costly, its slope at the top of the step, score + curvature

@@ -137,9 +137,9 @@ class NewtonPasses {
       loss_.softness(a.data() + i * width(), label<L>(p_, i), 1.0, block.data());
       double mine = 0;
       for (int64_t c = 0; c < width(); ++c) mine += block[c] > 0;
-      if (mine < least_free) return;
-      sums[0] += 1;
-      sums[1] += mine;
+      const bool free = mine >= least_free;  // no branch: which rows are cannot be predicted
+      sums[0] += double(free);
+      sums[1] += double(free) * mine;
     });
     return found;
   }
