@@ -208,10 +208,7 @@ def test_tables_are_known_by_the_names_of_their_columns(folder: Path) -> None:
     assert "no column 'size'" in run("predict", "m", "few.csv", code=3).stderr
 
 
-def test_a_killed_training_is_resumed(folder: Path) -> None:
-    options = "--solver sdca --lam 1e-7 --tol 1e-9 --max-epochs 400 -q"
-    shell(f"pegasos train two.svm -m alone {options}")
-    code = """
+KILLED = """
 import os, signal
 from pegasos.io import checkpoints
 real, count = checkpoints.Checkpoints._write, 0
@@ -225,7 +222,12 @@ checkpoints.Checkpoints._write = write
 from pegasos.cli import main
 main()
 """
-    Path("killed.py").write_text(code)
+
+
+def test_a_killed_training_is_resumed(folder: Path) -> None:
+    options = "--solver sdca --lam 1e-7 --tol 1e-9 --max-epochs 400 -q"
+    shell(f"pegasos train two.svm -m alone {options}")
+    Path("killed.py").write_text(KILLED)
     done = shell(f"{sys.executable} killed.py train two.svm -m m --checkpoint run.ckpt --every 0 {options}")
     assert done.returncode in (-9, 137), done.stderr  # bash may become the last command that it was given
     assert not Path("m").exists()
@@ -235,3 +237,32 @@ main()
     assert "there is no such checkpoint" in run("train", "--resume", "run.ckpt", code=3).stderr
     run("train", "two.svm", "--resume", "run.ckpt", code=2)
     run("train", "-", "-m", "m", "--checkpoint", "c", code=2)
+
+
+def test_a_training_with_little_memory_leaves_no_copy_of_the_rows_however_often_it_is_killed(folder: Path) -> None:
+    options = "--solver sdca --lam 1e-7 --tol 1e-9 --max-epochs 400 --memory 2GB -q"
+    Path("killed.py").write_text(KILLED)
+    before = {*folder.iterdir()}
+    shell(f"pegasos train two.svm -m alone {options}")
+    assert {*folder.iterdir()} == {*before, folder / "alone"}
+    # Killed while the rows are copied, and begun once more.
+    writing = "from pegasos.io import mapped; mapped.NewArrays.checksums = lambda self: os.kill(os.getpid(), 9)"
+    Path("early.py").write_text(f"import os; {writing}\nfrom pegasos.cli import main; main()")
+    assert shell(f"{sys.executable} early.py train two.svm -m m --checkpoint run.ckpt {options}").returncode
+    assert [path.suffix for path in folder.glob(".run.ckpt*")] == [".tmp"]
+    assert shell(
+        f"{sys.executable} killed.py train two.svm -m m --checkpoint run.ckpt --every 0 {options}"
+    ).returncode in (-9, 137)
+    assert not list(folder.glob(".run.ckpt*"))
+    copy = (folder / "run.ckpt.rows").stat()
+    # Killed again, five checkpoints later, with the same copy; then to the end.
+    assert shell(f"{sys.executable} killed.py train --resume run.ckpt -q").returncode in (-9, 137)
+    assert (folder / "run.ckpt.rows").stat().st_ino == copy.st_ino
+    run("train", "--resume", "run.ckpt", "-q")
+    assert load_model("m").coef_.tobytes() == load_model("alone").coef_.tobytes()
+    assert {*folder.iterdir()} == {*before, *(folder / name for name in ("alone", "m", "early.py"))}
+
+
+def test_the_copy_of_the_rows_of_a_checkpoint_is_no_file_that_is_read(folder: Path) -> None:
+    (folder / "two.svm").rename("c.rows")
+    assert "c.rows is read" in run("train", "c.rows", "-m", "m", "--checkpoint", "c", "--memory", "1GB", code=2).stderr

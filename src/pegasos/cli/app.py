@@ -114,7 +114,7 @@ def train(
     if data == test == "-":
         raise typer.BadParameter("DATA and --test cannot both come from the standard input.")
     if checkpoint is not None:  # removed when the model is there
-        for name in (checkpoint, f"{checkpoint}.old", f"{checkpoint}.new"):
+        for name in (checkpoint, f"{checkpoint}.old", f"{checkpoint}.new", f"{checkpoint}.rows"):
             _refuse_over(name, data, test)
             if "-" not in (name, model) and os.path.realpath(name) == os.path.realpath(model):
                 raise typer.BadParameter(f"--checkpoint and -m are both {model}: name two files.")

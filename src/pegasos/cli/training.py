@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, nullcontext
@@ -15,7 +14,7 @@ import numpy as np
 from ..io.stored import is_data_file, open_data
 from ..memory import memory_of_machine, n_bytes, shown
 from . import INTERRUPTED, NOT_CONVERGED, screen
-from .converting import Order, to_data_file
+from .copies import copied
 from .models import write_model
 from .rows import Source, is_whole, loaded, read_rows
 from .scoring import scores_of
@@ -42,6 +41,7 @@ class Training:
     checkpoint: str | None = None
     every: float = 30.0  # seconds between two checkpoints
     memory: str | None = None  # that the process may take
+    again: bool = False  # whether it goes on from its checkpoint
 
 
 def resumed(path: str, threads: int | None = None, max_time: float | None = None) -> Training:
@@ -60,7 +60,7 @@ def resumed(path: str, threads: int | None = None, max_time: float | None = None
     if max_time is not None:
         options["max_time"] = max_time
         limits.add("max_time")
-    told = {"source": Source(**source), "options": options, "limits": tuple(limits), "checkpoint": path}
+    told = {"source": Source(**source), "options": options, "limits": tuple(limits), "checkpoint": path, "again": True}
     return Training(**{**said, **told})
 
 
@@ -198,13 +198,11 @@ def _expect_room(job: Training, n_features: int) -> None:
 
 
 def _stay(job: Training, model: Any, temporary: ExitStack) -> tuple[Any, Any, list[str] | None, dict[str, Any]]:
-    """The same of rows that stay in their file, or go to a temporary one in the folder of the model."""
-    path = job.source.path
-    if not is_data_file(path):
-        folder = None if job.model == "-" else os.path.dirname(os.path.realpath(job.model))
-        path = os.path.join(temporary.enter_context(tempfile.TemporaryDirectory(".pegasos", dir=folder)), "rows")
-        to_data_file(job.source, path, Order(memory=job.memory))
-    data = open_data(path, memory=job.memory)
+    """The same of rows that stay in their file, or of a copy that does."""
+    if is_data_file(job.source.path):
+        data = open_data(job.source.path, memory=job.memory)
+    else:
+        data = temporary.enter_context(copied(job.source, job.memory, job.model, job.checkpoint, job.again))
     _expect_room(job, data.shape[1])
     _expect_classes(job, model, data.labels if data.classes is None else data.classes)
     notes = {"first": data.first, "format": job.source.format, "target": job.source.target}
