@@ -112,9 +112,9 @@ TEST(a_merge_is_the_sum_of_changes_for_any_number_of_threads) {
       CHECK(std::equal(u.begin(), u.end(), replicas.u(r).begin()));
     }
     CHECK(merged.square > 0 && replicas.sigma()[0] >= 1 && replicas.sigma()[0] <= count);
-    u.insert(u.end(), replicas.sigma(), replicas.sigma() + dim);
-    u.push_back(merged.along), u.push_back(merged.square);
-    found.push_back(u);
+    found.push_back({merged.along, merged.square});
+    for (size_t j = 0; j < u.size(); ++j) found.back().push_back(u[j]);
+    for (int64_t j = 0; j < dim; ++j) found.back().push_back(replicas.sigma()[j]);
   }
   for (const auto& other : found) CHECK(other == found[0]);
 }
