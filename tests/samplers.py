@@ -54,12 +54,14 @@ def shuffled(items: list[int], draws: Stream) -> list[int]:
     return items
 
 
-def epoch_order(seed: int, epoch: int, m: int, bucket: int) -> list[int]:
-    """Buckets of consecutive places in random order, places in random order inside; the last bucket may be short."""
+def epoch_order(seed: int, epoch: int, m: int, bucket: int, window: int) -> list[int]:
+    """Buckets of consecutive places in random order, and in random order the places of so many buckets at a time as
+    make up a window. The last bucket may be short."""
     buckets = [list(range(start, min(start + bucket, m))) for start in range(0, m, bucket)]
     inside = Stream(seed).split(2 * epoch + 1)
     order = shuffled(list(range(len(buckets))), Stream(seed).split(2 * epoch))
-    return [place for b in order for place in shuffled(buckets[b], inside.split(b))]
+    windows = [order[first : first + window // bucket] for first in range(0, len(order), window // bucket)]
+    return [place for w in windows for place in shuffled([i for b in w for i in buckets[b]], inside.split(w[0]))]
 
 
 def alias_table(weights: Array) -> tuple[list[int], list[int]]:
@@ -96,8 +98,14 @@ def subset(seed: int, batch: int, m: int, k: int) -> list[int]:
 
 
 def bucket_size(sampling: str, m: int) -> int:
-    few, most = {"blocks": (1024, 32), "runs": (64, 4096)}.get(sampling, (1, 1))
+    few, most = {"blocks": (1024, 32), "runs": (256, 1024)}.get(sampling, (1, 1))
     return min(max(m // few, 1), most)
+
+
+def window_size(sampling: str, bucket: int) -> int:
+    """Rows of whole buckets that are shuffled together; buckets of a row each are in random order already."""
+    rows = {"blocks": 128, "runs": 4096}.get(sampling, 1)
+    return 1 if bucket == 1 else max(rows // bucket, 1) * bucket
 
 
 def picks_reference(
@@ -111,12 +119,12 @@ def picks_reference(
         batches = {batch: subset(seed, batch, m, k) for batch in range(first // k, (first + count - 1) // k + 1)}
         return rows[[batches[n // k][n % k] for n in numbers]]
     if sampling == "fixed":
-        order = epoch_order(seed, 0, m, 1)
+        order = epoch_order(seed, 0, m, 1, 1)
         return rows[[order[n % m] for n in numbers]]
     if sampling != "iid":
         bucket = bucket_size(sampling, m)
         epochs = range(first // m, (first + count - 1) // m + 1)
-        orders = {epoch: epoch_order(seed, epoch, m, bucket) for epoch in epochs}
+        orders = {epoch: epoch_order(seed, epoch, m, bucket, window_size(sampling, bucket)) for epoch in epochs}
         return rows[[orders[n // m][n % m] for n in numbers]]
     draws = Stream(seed)
     if s is None:

@@ -72,7 +72,7 @@ TEST(the_alias_table_draws_with_two_numbers_a_pick) {
 TEST(buckets_have_the_size_that_they_should) {
   for (const int64_t m : {1, 1023, 1024, 2047}) CHECK(Sampler::bucket_of(Sampling::blocks, m) == 1);
   CHECK(Sampler::bucket_of(Sampling::blocks, 5 * 1024) == 5 && Sampler::bucket_of(Sampling::blocks, 1 << 30) == 32);
-  CHECK(Sampler::bucket_of(Sampling::runs, 7 * 64) == 7 && Sampler::bucket_of(Sampling::runs, 1 << 30) == 4096);
+  CHECK(Sampler::bucket_of(Sampling::runs, 7 * 256) == 7 && Sampler::bucket_of(Sampling::runs, 1 << 30) == 1024);
   for (const auto kind : {Sampling::permutation, Sampling::fixed}) {
     CHECK(Sampler::bucket_of(kind, 1 << 30) == 1 && Sampler::bucket_of(kind, (int64_t{1} << 32) - 1) == 1);
     CHECK(Sampler::bucket_of(kind, int64_t{1} << 32) == 2);
@@ -81,25 +81,49 @@ TEST(buckets_have_the_size_that_they_should) {
   }
 }
 
-// Buckets in the order of stream 2 epoch, rows of a bucket in that of its own stream below 2 epoch + 1.
+TEST(windows_are_of_whole_buckets) {
+  for (const int64_t bucket : {2, 5, 32}) CHECK(Sampler::window_of(Sampling::blocks, bucket) == 128 / bucket * bucket);
+  CHECK(Sampler::window_of(Sampling::runs, 1024) == 4096 && Sampler::window_of(Sampling::runs, 3000) == 3000);
+  for (const auto kind : {Sampling::blocks, Sampling::runs, Sampling::permutation, Sampling::fixed})
+    CHECK(Sampler::window_of(kind, 1) == 1);
+  CHECK(Sampler::window_of(Sampling::permutation, 2) == 2);
+}
+
+// Buckets in the order of stream 2 epoch, rows of a window in that of its first bucket's stream below 2 epoch + 1.
 TEST(blocks_and_runs_are_shuffled_by_their_streams) {
-  for (const int64_t m : {3 * 1024 + 2, 4 * 1024, 300})
+  for (const int64_t m : {3 * 1024 + 2, 4 * 1024, 5 * 1024 + 3, 33 * 1024 + 7, 300})
     for (const auto kind : {Sampling::blocks, Sampling::runs, Sampling::permutation, Sampling::fixed}) {
       const int64_t rows = Sampler::bucket_of(kind, m), buckets = (m + rows - 1) / rows;
+      const auto together = size_t(Sampler::window_of(kind, rows) / rows);
       const auto found = picks_of(kind, m, 0, 3 * m);
       size_t n = 0;
       for (uint64_t turn = 0; turn < 3; ++turn) {
         const uint64_t epoch = kind == Sampling::fixed ? 0 : turn;
-        for (const int64_t bucket : shuffled(Stream(5).split(2 * epoch), buckets)) {
-          const int64_t start = bucket * rows, size = std::min(rows, m - start);
-          const auto inside = shuffled(Stream(5).split(2 * epoch + 1).split(uint64_t(bucket)), size);
-          for (int64_t at = 0; at < size; ++at, ++n) {
-            CHECK(found[n].fetch == start + at);
-            CHECK(found[n].row == start + inside[size_t(at)]);
+        const auto order = shuffled(Stream(5).split(2 * epoch), buckets);
+        for (size_t first = 0; first < order.size(); first += together) {
+          std::vector<int64_t> window;
+          for (size_t b = first; b < std::min(first + together, order.size()); ++b)
+            for (int64_t i = order[b] * rows; i < std::min((order[b] + 1) * rows, m); ++i) window.push_back(i);
+          const auto places =
+              shuffled(Stream(5).split(2 * epoch + 1).split(uint64_t(order[first])), int64_t(window.size()));
+          for (size_t at = 0; at < window.size(); ++at, ++n) {
+            CHECK(found[n].row == window[size_t(places[at])]);
+            CHECK(found[n].fetch == (kind == Sampling::runs ? found[n].row : window[at]));
           }
         }
       }
     }
+}
+
+// Rows of a bucket do not come together in one epoch after the other.
+TEST(who_stands_beside_whom_changes_from_epoch_to_epoch) {
+  for (const auto kind : {Sampling::blocks, Sampling::runs}) {
+    const int64_t m = 1 << 19, rows = Sampler::bucket_of(kind, m);
+    const auto found = picks_of(kind, m, 0, m);
+    int64_t beside = 0;
+    for (size_t n = 1; n < found.size(); ++n) beside += found[n].row / rows == found[n - 1].row / rows;
+    CHECK(beside < m / 3);
+  }
 }
 
 // Pick number n is a function of n alone, whatever was asked before.
@@ -137,13 +161,13 @@ TEST(subsets_have_no_row_twice_and_every_row_as_often) {
   for (const double count : first) CHECK(std::abs(count - 1000) < 4 * std::sqrt(1000.0));
 }
 
-TEST(picks_are_read_one_by_one_and_fetched_a_bucket_ahead) {
+TEST(picks_are_read_one_by_one_and_fetched_a_window_ahead) {
   for (const auto kind : {Sampling::blocks, Sampling::permutation, Sampling::iid}) {
-    const auto all = picks_of(kind, 3000, 17, 2100);
+    const auto all = picks_of(kind, 3000, 17, 2200);
     Picks picks(Sampler(kind, 5, {3000}), 17);
     for (size_t n = 0; n < 2000; ++n) {
       CHECK(picks.next() == all[n].row);
-      CHECK(picks.fetch() == all[n + size_t(Sampler::bucket_rows)].fetch);
+      CHECK(picks.fetch() == all[n + size_t(Sampler::window_rows)].fetch);
     }
   }
 }

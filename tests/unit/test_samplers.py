@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from samplers import picks_reference, subset
+from samplers import bucket_size, picks_reference, subset, window_size
 from scipy.stats import chisquare
 
 from pegasos import Pegasos, _core
@@ -65,17 +65,22 @@ def test_the_first_pick_is_uniform(sampling, m):
     assert chisquare(np.bincount(first * classes // m, minlength=classes)).pvalue > 1e-4
 
 
-def test_runs_are_consecutive_rows():
-    """64 runs of as many rows, up to 4,096, in a random order, and so are the rows inside; one may be short."""
-    for m, length in ((1000, 15), (64 * 4096, 4096), (10**6, 4096)):
-        found = picks("runs", 3, m, 0, m)
-        runs = found // length
-        changes = np.flatnonzero(np.diff(runs))
-        assert len(changes) == (m - 1) // length  # nothing of another run comes in between
-        assert not np.array_equal(runs, np.sort(runs))
-        whole = [np.flatnonzero(runs == run) for run in (0, 1)]
-        assert not any(np.array_equal(found[at], np.sort(found[at])) for at in whole)
-        assert not np.array_equal(found[whole[0]], found[whole[1]] - length)
+@pytest.mark.parametrize(("sampling", "m"), [("runs", 1000), ("runs", 256 * 1024), ("runs", 10**6), ("blocks", 10**5)])
+def test_runs_and_blocks_are_stretches_of_consecutive_rows(sampling, m):
+    """A few stretches at a time, none of which comes again; their rows in a random order, other ones in each epoch."""
+    length = bucket_size(sampling, m)
+    together = window_size(sampling, length) // length
+    found = picks(sampling, 3, m, 0, 2 * m)
+    stretches = found // length
+    ends = [np.flatnonzero(stretches[:m] == i)[[0, -1]] for i in range(-(-m // length))]
+    assert max(last - first for first, last in ends) < together * length
+    order = np.argsort([first for first, _ in ends])
+    assert not np.array_equal(order, np.sort(order))
+    apart = np.diff(stretches[:m]) != 0
+    if together > 1:
+        assert apart.mean() > 0.6 * (1 - 1 / together)
+    beside = [np.flatnonzero(found[:m] == 0)[0], m + np.flatnonzero(found[m:] == 0)[0]]
+    assert found[beside[0] - 1] != found[beside[1] - 1]
 
 
 @pytest.mark.parametrize("sampling", SHUFFLED_ANEW)

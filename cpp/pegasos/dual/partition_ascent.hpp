@@ -114,7 +114,7 @@ class PartitionAscent {
   // An epoch over the active rows, in place; those that have settled leave.
   void visit(const auto& rows, int64_t epoch, std::span<double> a, std::span<double> u, double& gap,
              PartitionSums& sums) {
-    constexpr int64_t block = 512, ahead = Sampler::bucket_rows;
+    constexpr int64_t block = 512, ahead = Sampler::window_rows;
     const bool growing = o_.growing && epoch == 0;
     const double full = p_.total / o_.sigma;
     const double more = along_.empty() ? 0 : o_.common / o_.sigma - 1;

@@ -196,7 +196,7 @@ class DualAscent {
     const bool growing = chunk.growing;
     std::vector<Change>* const changes = chunk.changes;
     double total = chunk.total;
-    constexpr int64_t block = 512, near = Sampler::bucket_rows, far = 2 * near;
+    constexpr int64_t block = 512, near = Sampler::window_rows, far = near + Sampler::bucket_rows;
     std::array<Sampler::Pick, block + far> picks;
     const auto last = int64_t(sampler.population().m);
     double scale = 1 / (p_.lam * total);

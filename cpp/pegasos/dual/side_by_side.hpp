@@ -118,7 +118,7 @@ class SideBySide {
     choose_due(epoch);
     for (Lane& lane : lanes_)
       lane.before = epoch == 0 ? -1 : lane.gap, lane.gap = lane.seen = lane.violation = lane.squares = 0;
-    constexpr int64_t block = 512, near = Sampler::bucket_rows;
+    constexpr int64_t block = 512, near = Sampler::window_rows;
     const auto m = int64_t(due_.size());
     for (Lane& lane : lanes_) lane.expected = 0;
     if (m == 0) return true;  // all are at rest

@@ -36,10 +36,10 @@ class Pegasos(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type 
         valid but loose (on 20,000 texts, lam=1e-4: 0.13, 0.05, 0.02, 0.009 after 1, 4, 16, 64 epochs, where
         "permutation" has 0.06, 0.01, 0.002, 0.0005). So is that of "subsets", which draws k distinct rows for each
         step, all subsets alike. "permutation" shuffles all rows anew each epoch, "fixed" uses one permutation again and
-        again. "blocks" shuffles buckets of up to 32 consecutive rows and the rows inside each: as good as a permutation
-        in every measurement, and two to three times faster on data larger than the cache. "runs" does the same
-        with runs of up to 4,096 rows: for a disk, of which long stretches are then read, and for rows that are in
-        random order already. Rows sorted by label, or alike otherwise, mislead it.
+        again. "blocks" shuffles buckets of up to 32 consecutive rows, and the rows of a few buckets at a time: as good
+        as a permutation in every measurement, and two to three times faster on data larger than the cache. "runs"
+        does the same with runs of up to 1,024 rows: for a disk, of which long stretches are then read, and for rows
+        that are in random order already. Rows sorted by label, or alike otherwise, mislead it.
     step : {"pegasos", "norma"} or float, default="pegasos"
         Step size: 1/(lam t), p/(lam sqrt(t)), or a constant below 1/lam. For the squared losses, whose slopes are not
         bounded, 1/(lam (t + t0)) with t0 = L R^2/lam, where R is the length of the longest row and L = 2, and no step
