@@ -29,10 +29,10 @@ def bias_feature2(
 ) -> float:
     """The square of the constant feature by which coordinate ascent moves a free bias, in proximal steps.
 
-    It lets b go square * mass / lam far in a step, where `mass` is what the rows weigh in all: ten times as far as b may
-    have to go, and no less than `typical`, the square of a row. A loss whose slope is one at most is above zero as far
-    as `zero_value`, f(0). What bounds the steps of a smooth one is its curvature, about one, whatever its values. The
-    twin of `dual/bias_step.hpp` in the core.
+    It lets b go square * mass / lam far in a step, where `mass` is what the rows weigh in all: ten times as far as b
+    may have to go, and no less than `typical`, the square of a row. A loss whose slope is one at most is above zero as
+    far as `zero_value`, f(0). What bounds the steps of a smooth one is its curvature, about one, whatever its values.
+    The twin of `dual/bias_step.hpp` in the core.
     """
     reach = zero_value if piecewise_linear and zero_value > 0 else 1.0
     return max(typical, lam * (10 * reach) / mass) if mass > 0 else typical
