@@ -38,6 +38,7 @@ FILES = (
     ),
     *("proof/rounding.hpp", "proof/proofs.hpp", "proof/history.hpp", "linalg/twofold.hpp"),
     *(f"kernel/{name}.hpp" for name in ("prove", "rounding", "pegasos_block")),
+    "structured/rounding.hpp",
 )
 # The tests that know the formulas best. Whoever survives them meets the others, which take much longer.
 FIRST = (
@@ -99,6 +100,7 @@ PROBE = """
 #include "pegasos/kernel/pegasos_block.hpp"
 #include "pegasos/kernel/prove.hpp"
 #include "pegasos/pegasos/solver.hpp"
+#include "pegasos/structured/rounding.hpp"
 
 namespace pegasos {
 template class DualSolver<AnyRows, Hinge>;
