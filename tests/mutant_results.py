@@ -20,7 +20,7 @@ HERE = Path(__file__).parent
 EQUIVALENT = HERE / "mutants_equivalent.txt"
 ROOMS = {
     **{"loss": "losses", "pegasos": "steps", "linalg": "steps", "proof": "certificates", "data": "samplers"},
-    "kernel": "kernels",
+    **{"kernel": "kernels", "structured": "sequences"},
 }
 
 
@@ -39,7 +39,7 @@ M = TypeVar("M", bound=Mutant)
 
 
 def room(mutant: Mutant) -> str:
-    """Losses, steps, certificates, samplers or kernels."""
+    """Losses, steps, certificates, samplers, kernels or sequences."""
     return ROOMS[mutant.file.partition("/")[0]]
 
 

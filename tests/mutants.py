@@ -1,9 +1,9 @@
 """Does the suite notice when a formula of the core is wrong? `make mutants`; `python tests/mutants.py --help`.
 
-Every formula is changed in every way that a slip of the pen would: another sign, a term forgotten, a product for a
-quotient, a comparison the wrong way round or with its boundary on the other side, the smaller for the larger, a sum
-without its first row. All these mutants are compiled into one module, each behind a switch (tests/mutant_switches.py).
-A mutant is killed by a test that fails, by a crash, or by a test that does not end.
+Every formula of FILES is changed in every way that a slip of the pen would: another sign, a term forgotten, a product
+for a quotient, a comparison the wrong way round or with its boundary on the other side, the smaller for the larger, a
+sum without its first row. All these mutants are compiled into one module, each behind a switch
+(tests/mutant_switches.py). A mutant is killed by a test that fails, by a crash, or by a test that does not end.
 
 They run in a random order of which every beginning is a fair sample. build/mutants/results.jsonl has each result as it
 comes, and the next run goes on from there; build/mutants/survivors.txt has what came out in all.
@@ -38,6 +38,7 @@ FILES = (
     ),
     *("proof/rounding.hpp", "proof/proofs.hpp", "proof/history.hpp", "linalg/twofold.hpp"),
     *(f"kernel/{name}.hpp" for name in ("prove", "rounding", "pegasos_block")),
+    "structured/rounding.hpp",
 )
 # The tests that know the formulas best. Whoever survives them meets the others, which take much longer.
 FIRST = (
@@ -99,6 +100,7 @@ PROBE = """
 #include "pegasos/kernel/pegasos_block.hpp"
 #include "pegasos/kernel/prove.hpp"
 #include "pegasos/pegasos/solver.hpp"
+#include "pegasos/structured/rounding.hpp"
 
 namespace pegasos {
 template class DualSolver<AnyRows, Hinge>;

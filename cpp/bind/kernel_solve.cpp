@@ -50,21 +50,18 @@ nb::dict solve_block(const PyLabelled& rows, Corner<T> K, double offset, Vec<dou
       [&](nb::dict& result) { tell(result, done); });
 }
 
-// Unless it would cost more than the budget: `beside` its work, and with it.
 template <class T>
 nb::dict polish_block(const PyLabelled& rows, Corner<T> K, double offset, Vec<double> p, OutVec<double> a,
                       OutVec<double> score, const SolveOptions& options, double beside, PyWatch& outside,
                       const PyLines* lines) {
   Given<T> given(rows, K, offset, p, a, score);
   Solved done;
-  done.gained = false;
   return watched(
       rows, options.threads, outside,
       [&](const auto& loss, Team& team, Watch& watch) {
         const LinesOnDemand rest = rest_of(lines, rows, outside, watch);
         if (lines != nullptr) given.block.lines = &rest;
-        BlockSolver solver(given.block, loss, given.state, options, team, watch);
-        if (beside + solver.polish_cost() <= options.budget) done = solver.polish();
+        done = BlockSolver(given.block, loss, given.state, options, team, watch).polish(beside);
       },
       [&](nb::dict& result) { tell(result, done); });
 }

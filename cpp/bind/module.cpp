@@ -73,18 +73,10 @@ nb::tuple encode(nb::ndarray<const uint8_t, nb::ndim<2>, nb::c_contig, nb::devic
   return nb::make_tuple(to_numpy(std::move(codes)), to_numpy(std::move(first)));
 }
 
-// codes[i] <- number[codes[i]], in place.
 void relabel(OutVec<int32_t> codes, Vec<int32_t> number, int threads) {
   WithoutGil nogil;
   pegasos::Team team(threads);
-  const auto pass = pegasos::Pass::over(int64_t(codes.size()), 1);
-  team.each(pass.parts, [&](int64_t part) {
-    for (int64_t i = pass.first(part); i < pass.first(part + 1); ++i) {
-      int32_t& code = codes.data()[i];
-      if (code < 0 || size_t(code) >= number.size()) throw std::invalid_argument("a code without a new number");
-      code = number.data()[code];
-    }
-  });
+  pegasos::relabel(span_of(codes), span_of(number), team);
 }
 
 // A daemon thread in a fit is stopped where it is when the interpreter ends (gil.hpp): what it holds is no leak, and

@@ -59,8 +59,7 @@ void check(const PyProblem& problem, const Start& start) {
 template <class Move>
 nb::dict round_with(const PyProblem& problem, const Start& start, const Move& move) {
   check(problem, start);
-  const auto width = size_t(problem.width()), n = size_t(problem.rows.size()) * width;
-  std::vector<double> now(n), improved(n), own(start.w.size()), change(start.w.size());
+  std::vector<double> now(start.before.size()), improved, own(start.w.size()), change(start.w.size());
   std::vector<Candidate> tried;
   for (size_t k = 0; k < start.candidates.shape(0); ++k)
     tried.push_back({start.candidates(k, 0), start.candidates(k, 1)});
@@ -69,10 +68,7 @@ nb::dict round_with(const PyProblem& problem, const Start& start, const Move& mo
     WithoutGil nogil;
     problem.visit([&](const auto& p, const auto& loss) {
       Partition proven(p, loss, start.sides);
-      for (size_t i = 0; i < n; i += width) {
-        proven.at_step(size_t(start.step), start.before.data() + i, start.after.data() + i, now.data() + i);
-        proven.loss().feasible(now.data() + i, label<std::remove_cvref_t<decltype(loss)>>(p, int64_t(i / width)));
-      }
+      proven.start_at(size_t(start.step), span_of(start.before), span_of(start.after), now);
       std::optional<ClassBalance> classes;
       if (start.sums.size() != 0) classes.emplace(span_of(start.sums), span_of(start.answered));
       improved = now;

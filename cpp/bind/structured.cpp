@@ -7,6 +7,7 @@
 #include <nanobind/stl/tuple.h>
 
 #include "fit.hpp"
+#include "pegasos/structured/dual_sets.hpp"
 #include "pegasos/structured/hinge.hpp"
 #include "pegasos/structured/log_loss.hpp"
 #include "pegasos/structured/pegasos.hpp"
@@ -99,54 +100,7 @@ nb::dict fit_log(const PyTagging& tagging, OutVec<double> w, double tol, double 
   return result;
 }
 
-// The dual variables of the structured hinge, for a later fit to go on with: so many labellings of each sequence, with
-// their weights, the labels one after another.
-struct PyDualSets {
-  std::vector<int32_t> count;
-  std::vector<double> alpha;
-  std::vector<uint16_t> labels;
-
-  void read(const std::vector<WorkingSet>& sets) {
-    count.clear(), alpha.clear(), labels.clear();
-    for (const WorkingSet& set : sets) {
-      int32_t n = 0;
-      for (const Kept& kept : set.kept()) {
-        if (!(kept.alpha > 0)) continue;
-        ++n;
-        alpha.push_back(kept.alpha);
-        labels.insert(labels.end(), kept.labels.begin(), kept.labels.end());
-      }
-      count.push_back(n);
-    }
-  }
-
-  std::vector<WorkingSet> sets(const Tagging& task) const {
-    std::vector<WorkingSet> sets(size_t(task.m()));
-    if (count.empty()) return sets;
-    if (count.size() != sets.size()) throw std::invalid_argument("dual variables of other sequences");
-    SparseSum sum;
-    size_t at = 0, label = 0;
-    for (int64_t i = 0; i < task.m(); ++i) {
-      const auto n = size_t(task.chains.length(i));
-      double left = 1;
-      for (int32_t j = 0; j < count[size_t(i)]; ++j, ++at, label += n) {
-        if (at >= alpha.size() || label + n > labels.size()) throw std::invalid_argument("dual variables are missing");
-        for (size_t t = 0; t < n; ++t)
-          if (labels[label + t] >= task.layout.labels) throw std::invalid_argument("a label that does not exist");
-        const double a = std::min(alpha[at], left);
-        if (!(a > 0)) continue;
-        left -= a;
-        const Label* y = labels.data() + label;
-        const size_t place =
-            sets[size_t(i)].add(task.chains, i, task.layout, task.truth_of(i), y, cost_of(task, i, y), sum);
-        sets[size_t(i)].set_alpha(place, a);
-      }
-    }
-    return sets;
-  }
-};
-
-nb::dict fit_hinge(const PyTagging& tagging, PyDualSets& dual, OutVec<double> w, double tol, double max_epochs,
+nb::dict fit_hinge(const PyTagging& tagging, DualSets& dual, OutVec<double> w, double tol, double max_epochs,
                    uint64_t seed, int threads, PyWatch& outside, const nb::object& keep, const nb::bytes& start,
                    double every) {
   tagging.check(w.size());
@@ -207,18 +161,18 @@ nb::tuple seen_pairs(const PyChains& sequences, Vec<uint16_t> labels, int64_t n_
 }
 
 void bind_fits(nb::module_& m) {
-  nb::class_<PyDualSets>(m, "TagDual")
+  nb::class_<DualSets>(m, "TagDual")
       .def(nb::init<>())
       .def("__getstate__",
-           [](const PyDualSets& d) {
+           [](const DualSets& d) {
              return nb::make_tuple(to_numpy(std::vector(d.count)), to_numpy(std::vector(d.alpha)),
                                    to_numpy(std::vector(d.labels)));
            })
-      .def("__setstate__", [](PyDualSets& d, std::tuple<Vec<int32_t>, Vec<double>, Vec<uint16_t>> state) {
+      .def("__setstate__", [](DualSets& d, std::tuple<Vec<int32_t>, Vec<double>, Vec<uint16_t>> state) {
         const auto& [count, alpha, labels] = state;
-        new (&d) PyDualSets{{count.data(), count.data() + count.size()},
-                            {alpha.data(), alpha.data() + alpha.size()},
-                            {labels.data(), labels.data() + labels.size()}};
+        new (&d) DualSets{{count.data(), count.data() + count.size()},
+                          {alpha.data(), alpha.data() + alpha.size()},
+                          {labels.data(), labels.data() + labels.size()}};
       });
   nb::class_<PyStepState>(m, "TagState")
       .def(

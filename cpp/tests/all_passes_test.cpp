@@ -200,3 +200,22 @@ TEST(products_with_a_kernel_matrix_have_the_same_bytes_for_any_number_of_threads
     append(out, score);
   });
 }
+
+TEST(codes_get_new_numbers_or_are_refused) {
+  std::vector<int32_t> codes(100000), wanted(codes.size());
+  for (size_t i = 0; i < codes.size(); ++i) codes[i] = int32_t(i % 3), wanted[i] = 7 - codes[i];
+  const std::vector<int32_t> number{7, 6, 5};
+  Team team(2);
+  relabel(codes, number, team);
+  CHECK(codes == wanted);
+  for (const int32_t wrong : {3, -1}) {
+    std::vector<int32_t> none{0, wrong};
+    bool refused = false;
+    try {
+      relabel(none, number, team);
+    } catch (const std::invalid_argument&) {
+      refused = true;
+    }
+    CHECK(refused);
+  }
+}

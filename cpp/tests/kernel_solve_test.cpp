@@ -164,7 +164,9 @@ bool polishes(const L& loss, bool free_bias, double offset, double weight) {
   CHECK(first.end == End::reached);
   const std::vector<double> before = corner.a;
   o.target = 0, o.budget = 1;
-  BlockSolver(K, loss, state, o, team, watch).polish();
+  const Solved dear = BlockSolver(K, loss, state, o, team, watch).polish();
+  CHECK(!dear.gained && dear.work == 0 && before == corner.a);
+  BlockSolver(K, loss, state, o, team, watch).polish(-1e300);  // at any price: it ends when that is spent
   const Solved none = BlockSolver(K, loss, state, options_of(free_bias, 1e9, 1e9), team, watch).polish();
   CHECK(!none.gained && none.work == 0);
   o.budget = 1e9, o.newton_first = true;

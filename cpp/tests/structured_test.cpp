@@ -5,6 +5,7 @@
 #include <string>
 
 #include "check.hpp"
+#include "pegasos/structured/dual_sets.hpp"
 #include "pegasos/structured/hinge.hpp"
 #include "pegasos/structured/log_loss.hpp"
 #include "pegasos/structured/newton.hpp"
@@ -139,6 +140,40 @@ TEST(the_hinge_is_solved_to_the_last_digits_from_any_snapshot) {
     CHECK(fit(all.back(), again) == visits);
     CHECK(again == w);
   }
+}
+
+TEST(dual_variables_of_sequences_are_feasible_whatever_was_given) {
+  const Small data(3, 4, 5);
+  const Model model(data, false, true, true, {});
+  DualSets given;
+  std::vector<double> wanted;
+  const double alphas[] = {0.75, 0.5, 0.25}, kept[] = {0.75, 0.25};  // the second is cut, nothing is left for the third
+  for (int64_t i = 0; i < 4; ++i) {
+    const bool some = data.chains.length(i) > 1;
+    given.count.push_back(some ? 3 : 0);
+    for (Label k = 0; some && k < 3; ++k) {
+      given.alpha.push_back(alphas[k]);
+      given.labels.insert(given.labels.end(), size_t(data.chains.length(i)), k);
+    }
+    if (some) wanted.insert(wanted.end(), kept, kept + 2);
+  }
+  CHECK(!wanted.empty());
+  DualSets told;
+  told.read(given.sets(model.task));
+  CHECK(told.alpha == wanted);
+  told.read(told.sets(model.task));
+  CHECK(told.alpha == wanted && DualSets{}.sets(model.task).size() == 4);
+  const auto refused = [&](const DualSets& sets) {
+    try {
+      sets.sets(model.task);
+    } catch (const std::invalid_argument&) {
+      return true;
+    }
+    return false;
+  };
+  DualSets others = given, fewer = given, wrong = given;
+  others.count.pop_back(), fewer.labels.pop_back(), wrong.labels.back() = 3;
+  CHECK(refused(others) && refused(fewer) && refused(wrong));
 }
 
 TEST(the_solvers_of_the_hinge_agree) {

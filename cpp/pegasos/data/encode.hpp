@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <span>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -120,6 +121,18 @@ inline std::vector<int64_t> encode(const unsigned char* items, int64_t count, si
     default:
       return detail::encode(detail::LongItems{items, item_size}, count, each + double(item_size) / 4, codes, team);
   }
+}
+
+// codes[i] <- number[codes[i]], in place.
+inline void relabel(std::span<int32_t> codes, std::span<const int32_t> number, Team& team) {
+  const Pass pass = Pass::over(int64_t(codes.size()), 1);
+  team.each(pass.parts, [&](int64_t part) {
+    for (int64_t i = pass.first(part); i < pass.first(part + 1); ++i) {
+      int32_t& code = codes[size_t(i)];
+      if (code < 0 || size_t(code) >= number.size()) throw std::invalid_argument("a code without a new number");
+      code = number[size_t(code)];
+    }
+  });
 }
 
 }  // namespace pegasos

@@ -90,9 +90,6 @@ class AscentPhase {
   }
 
  private:
-  // Exact gap over expected one, as far as it is believed. Measured on six small tables, three losses and lam 1e-2 to
-  // 1e-6: 0.15 to 6, the median of a fit 0.55 to 1.4. Estimates of a joint loss fluctuate more.
-  static constexpr double least_trust = 0.2, most_trust = JointLoss<L> ? 2.0 : 5.0;
   // Of the gap of the whole problem: with a free bias the estimate is that of the inner one, and worth a look once it
   // is clearly below.
   static constexpr double clearly = 0.2;
@@ -127,7 +124,7 @@ class AscentPhase {
     s_.meter.take(work);
     pace_.epoch(tally.gap / s_.p.total, work);
     if (whole && s_.o.shrinking && !growing && near(near_enough_to_shrink))
-      ascent_.shrink(std::min(tally.violation, 10 * std::sqrt(tally.squares / double(tally.rows))));
+      ascent_.shrink(settled_by(tally.violation, tally.squares, double(tally.rows)));
     return whole;
   }
 
@@ -140,7 +137,7 @@ class AscentPhase {
     const double expected = now * (L::smooth ? fall : std::sqrt(fall));
     const bool free_bias = s_.p.free_bias;
     const double wanted = std::max(s_.o.tol, free_bias ? clearly * std::min(s_.proofs.gap(), 1.0) : 0.0);
-    const bool due = first_look_ || (expected * least_trust <= wanted && certificate_is_due());
+    const bool due = first_look_ || (expected * Trust<L>::least <= wanted && certificate_is_due());
     if (expected * trust_ > wanted && !due) return true;
     first_look_ = false;
     // What a certificate of a joint loss sees fluctuates: one after every short epoch would cost more than they do.
@@ -151,7 +148,7 @@ class AscentPhase {
     if (free_bias) {
       s_.bias.recentre(w);
     } else {
-      trust_ = std::clamp(s_.proofs.gap() / expected, least_trust, most_trust);
+      trust_ = Trust<L>::in(s_.proofs.gap() / expected);
       pace_.learn(trust_);
     }
     return true;

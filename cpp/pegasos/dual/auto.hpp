@@ -17,87 +17,86 @@
 
 namespace pegasos {
 
+// All phases of a fit, and what they share.
 template <class Rows, AnyLoss L>
 struct Phases {
   static constexpr bool smooth = L::smooth;
 
-  Shared<Rows, L>& shared;
-  StartPhase<Rows, L>& start;
-  AscentPhase<Rows, L>& ascent;
-  DescentPhase<Rows, L>& descent;
-  Finish<Rows, L>& finish;  // Newton's method and the interior path
-};
+  Shared<Rows, L> shared;
+  AscentPhase<Rows, L> ascent{shared};
+  StartPhase<Rows, L> start{shared, ascent};
+  DescentPhase<Rows, L> descent{shared};
+  Finish<Rows, L> finish{shared};  // Newton's method, quasi-Newton steps and the interior path
 
-template <class Rows, AnyLoss L>
-class DualSolver {
-  static_assert(Phase<StartPhase<Rows, L>> && Phase<AscentPhase<Rows, L>> && Phase<DescentPhase<Rows, L>> &&
-                Phase<NewtonPhase<Rows, L>> && Phase<ClassPhase<Rows, L>> && Phase<PathPhase<Rows, L>>);
-
- public:
-  DualSolver(const Problem<Rows>& problem, const L& loss, const DualOptions& options, DualState& state, Team& team,
-             Watch& watch)
-      : s_(problem, loss, options, state, team, watch),
-        ascent_(s_),
-        start_(s_, ascent_),
-        descent_(s_),
-        finish_(s_),
-        switching_(s_.meter, L::smooth, options.tol),
-        cold_(start_.from_zero() && all_zero(state.w)) {}
-
-  Fit run(Report report) {
-    s_.proofs.report_to(std::move(report));
-    const auto all = [this](Snapshot& s) { visit(s); };
-    s_.state.snapshots.restore(all);
-    Phases<Rows, L> phases{s_, start_, ascent_, descent_, finish_};
-    for (Turn turn = switching_.next(phases); turn.who != Who::nobody && run(turn);) {
-      if (!s_.state.snapshots.keep_if_due(all)) {
-        s_.watch.interrupt();
-        break;
-      }
-      turn = switching_.next(phases);
-    }
-    conclude();
-    s_.state.operations = s_.meter.spent();
-    s_.state.replicas = ascent_.replicas();
-    s_.state.path = ascent_.path();
-    return s_.proofs.history().fit();
-  }
-
- private:
   // False when interrupted.
   bool run(const Turn& turn) {
+    const auto go = [](Phase auto& phase) { return phase.run(); };
     switch (turn.who) {
       case Who::start:
-        return start_.run();
+        return go(start);
       case Who::ascent:
-        return ascent_.run();
+        return go(ascent);
       case Who::descent:
-        return ascent_.hand_over() && descent_.run();
+        return ascent.hand_over() && go(descent);
       case Who::finish:
-        return finish(turn);
+        return (turn.from_descent || ascent.hand_over()) && finish.run(turn.to_the_floor, turn.budget);
       case Who::nobody:
         break;
     }
     return false;
   }
 
-  // All that the choice of the next turn, and whatever follows, depends on. Descent has one turn, and is not asked
-  // again.
+  // All that whatever follows depends on. Descent has one turn, and nothing to remember.
   void visit(Snapshot& s) {
-    s_.visit(s);
-    start_.visit(s);
-    ascent_.visit(s);
-    finish_.visit(s);
+    shared.visit(s);
+    start.visit(s);
+    ascent.visit(s);
+    finish.visit(s);
+  }
+};
+
+template <class Rows, AnyLoss L>
+class DualSolver {
+ public:
+  DualSolver(const Problem<Rows>& problem, const L& loss, const DualOptions& options, DualState& state, Team& team,
+             Watch& watch)
+      : phases_{{problem, loss, options, state, team, watch}},
+        switching_(s_.meter, L::smooth, options.tol),
+        cold_(phases_.start.from_zero() && all_zero(state.w)) {}
+
+  Fit run(Report report) {
+    s_.proofs.report_to(std::move(report));
+    const auto all = [this](Snapshot& s) { visit(s); };
+    s_.state.snapshots.restore(all);
+    for (Turn turn = switching_.next(phases_); turn.who != Who::nobody && run(turn);) {
+      if (!s_.state.snapshots.keep_if_due(all)) {
+        s_.watch.interrupt();
+        break;
+      }
+      turn = switching_.next(phases_);
+    }
+    conclude();
+    s_.state.operations = s_.meter.spent();
+    s_.state.replicas = phases_.ascent.replicas();
+    s_.state.path = phases_.ascent.path();
+    return s_.proofs.history().fit();
+  }
+
+ private:
+  void visit(Snapshot& s) {
+    phases_.visit(s);
     switching_.visit(s);
     s.items(cold_);
   }
 
-  bool finish(const Turn& turn) {
-    if (!turn.from_descent && !ascent_.hand_over()) return false;
-    const bool whole = finish_.run(turn.to_the_floor, turn.budget);
-    switching_.finished(finish_.spent(), finish_.paid());
-    ascent_.another_had_its_turn();
-    return whole;
+  // False when interrupted.
+  bool run(const Turn& turn) {
+    if (!phases_.run(turn)) return false;
+    if (turn.who == Who::finish) {
+      switching_.finished(phases_.finish.spent(), phases_.finish.paid());
+      phases_.ascent.another_had_its_turn();
+    }
+    return true;
   }
 
   // The state to report, whatever stopped the fit. After an interrupt there is no time for a pass. Where there is none
@@ -108,12 +107,12 @@ class DualSolver {
     if (history.converged()) return;
     if (s_.proofs.fresh()) return not_above_zero();
     if (s_.watch.interrupted()) {
-      if (ascent_.in_step()) s_.hand_out(ascent_.weights());
+      if (phases_.ascent.in_step()) s_.hand_out(phases_.ascent.weights());
       return;
     }
     if ((cold_ || !history.empty()) && !s_.in_time())
       return history.empty() ? s_.proofs.take_zero(s_.at_zero()) : not_above_zero();
-    if (ascent_.hand_over() && s_.certify(s_.w, s_.state.a)) not_above_zero();
+    if (phases_.ascent.hand_over() && s_.certify(s_.w, s_.state.a)) not_above_zero();
   }
 
   // Far from the optimum w(a) may be worse than no model at all. The dual variables stay what they are.
@@ -125,11 +124,8 @@ class DualSolver {
     s_.certify(std::vector<double>(s_.state.w.size(), 0.0), s_.state.a);
   }
 
-  Shared<Rows, L> s_;
-  AscentPhase<Rows, L> ascent_;
-  StartPhase<Rows, L> start_;
-  DescentPhase<Rows, L> descent_;
-  Finish<Rows, L> finish_;
+  Phases<Rows, L> phases_;
+  Shared<Rows, L>& s_ = phases_.shared;
   Switching switching_;
   bool cold_;  // neither dual variables nor weights were given
 };

@@ -6,9 +6,18 @@
 #include <cstddef>
 #include <vector>
 
+#include "pegasos/loss/all.hpp"
 #include "pegasos/run/snapshot.hpp"
 
 namespace pegasos {
+
+// Exact gap over expected one, as far as it is believed. Measured on six small tables, three losses and lam 1e-2 to
+// 1e-6: 0.15 to 6, the median of a fit 0.55 to 1.4. Estimates of a joint loss fluctuate more.
+template <AnyLoss L>
+struct Trust {
+  static constexpr double least = 0.2, most = JointLoss<L> ? 2.0 : 5.0;
+  static double in(double exact_over_expected) { return std::clamp(exact_over_expected, least, most); }
+};
 
 class Pace {
  public:

@@ -144,6 +144,15 @@ class Partition {
       out[c] = k == PartitionSums::steps ? to[c] : from[c] + part * (to[c] - from[c]);
   }
 
+  // That of all rows: what rounding has taken out of the domain goes back.
+  void start_at(size_t k, std::span<const double> before, std::span<const double> after, std::span<double> a) const {
+    for (int64_t i = 0; i < p_.rows.size(); ++i) {
+      const auto at = size_t(i * width_);
+      at_step(k, before.data() + at, after.data() + at, a.data() + at);
+      loss_.feasible(a.data() + at, label<L>(p_, i));
+    }
+  }
+
   void score_of(const auto& row, std::span<const double> w, double* score) const {
     block_dot(loss_, row, w.data(), score);
     if (!p_.free_bias) return;

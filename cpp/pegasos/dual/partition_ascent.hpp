@@ -24,6 +24,7 @@
 
 #include "pegasos/data/sampler.hpp"
 #include "pegasos/dual/partition.hpp"
+#include "pegasos/dual/tally.hpp"
 
 namespace pegasos {
 
@@ -75,7 +76,7 @@ class PartitionAscent {
       sums.violation = std::max(sums.violation, off);
       squares += off * off, count += 1;
     }
-    slack_ = std::min(sums.violation, 10 * std::sqrt(squares / std::max(count, 1.0)));
+    slack_ = settled_by(sums.violation, squares, count);
     for (int64_t i = 0; i < p_.rows.size(); ++i)
       if (p_.weight(i) != 0 &&
           !loss_.settled(a.data() + i * width_, scores_.data() + i * width_, label<L>(p_, i), slack_))
@@ -160,7 +161,7 @@ class PartitionAscent {
       }
     }
     sums.visits += double(m);
-    if (!growing) slack_ = std::min(largest, 10 * std::sqrt(squares / double(std::max<int64_t>(m, 1))));
+    if (!growing) slack_ = settled_by(largest, squares, double(m));
     std::sort(left.begin(), left.end());
     active_ = std::move(left);
   }

@@ -16,9 +16,7 @@
 
 namespace pegasos {
 
-// The problem of one such step; any other problem is its own. The bias feature is about as long as a row, so that
-// coordinate ascent treats both alike, or longer, where lam is large for the rows and b would hardly move
-// (bias_step.hpp). That costs nothing there, since every row meets feature^2 / (lam m) of it.
+// The problem of one such step; any other problem is its own. The bias feature: bias_step.hpp.
 template <class Rows, AnyLoss L>
 Problem<Rows> inner_problem(const Problem<Rows>& p, const L& loss, Team& team) {
   Problem<Rows> inner = p;
@@ -27,8 +25,8 @@ Problem<Rows> inner_problem(const Problem<Rows>& p, const L& loss, Team& team) {
   double sum = 0, count = 0;
   for (int64_t k = 0; k < p.m(); k += step) sum += p.rows[p.existing(k)].norm2(), ++count;
   inner.free_bias = false;
-  const double reach = L::smooth ? 1 : value_at_zero(p, loss, team);
-  inner.rows.bias = std::sqrt(std::max(sum / count, p.lam * step_of_bias(reach)));
+  const auto at_zero = [&] { return value_at_zero(p, loss, team); };
+  inner.rows.bias = std::sqrt(bias_feature2<L>(sum / count, p.lam, 1, at_zero));
   return inner;
 }
 

@@ -7,12 +7,10 @@
 // that of Pegasos cut to a feasible a ("modified SGD", Shalev-Shwartz & Zhang 2013).
 //
 // Shrinking: a row at a bound whose margin exceeds the last epoch's largest violation sits out until the proof.
-//
 // Sampling::iid draws every row on its own, as the paper's stochastic DCA does: there is one replica then.
 //
 // Replicas: copies of u take a chunk of rows each, then their changes are added up (dual/replicas.hpp). Along the joint
-// change D is at least a parabola; where its top lies well before the full change, the change is cut there. So no merge
-// lowers D.
+// change D is at least a parabola; where its top lies well before the full change, that is cut: no merge lowers D.
 #pragma once
 
 #include <algorithm>

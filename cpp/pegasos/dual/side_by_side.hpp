@@ -21,7 +21,9 @@
 #include <vector>
 
 #include "pegasos/data/sampler.hpp"
+#include "pegasos/dual/pace.hpp"
 #include "pegasos/dual/side_sums.hpp"
+#include "pegasos/dual/tally.hpp"
 #include "pegasos/proof/certificate.hpp"
 #include "pegasos/proof/history.hpp"
 #include "pegasos/run/passes.hpp"
@@ -55,7 +57,7 @@ class SideBySide {
     if (options.new_lam) std::fill(state.calm.begin(), state.calm.end(), uint8_t(0));
     for (const auto& p : p_) {
       lanes_.push_back({1 / (p.lam * p.total), History(options.tol, watch)});
-      lanes_.back().trust = std::clamp(options.trust, least_trust, most_trust);
+      lanes_.back().trust = Trust<L>::in(options.trust);
     }
   }
 
@@ -89,8 +91,7 @@ class SideBySide {
 
  private:
   static constexpr uint8_t calmest = 3, out = 255;
-  static constexpr double least_trust = 0.2, most_trust = 5;  // see dual/ascent_phase.hpp
-  static constexpr double usual_trust = 0.7;                  // what most exact gaps are above
+  static constexpr double usual_trust = 0.7;  // what most exact gaps are above, in expected ones
 
   struct Lane {
     double scale;  // 1 / (lam S); while S grows, of the rows seen
@@ -152,7 +153,7 @@ class SideBySide {
       const double fall = lane.before > 0 ? std::min(1.0, lane.gap / lane.before) : 1.0;
       lane.expected = lane.gap * (L::smooth ? fall : std::sqrt(fall));
       lane.scale = 1 / (p_[0].lam * p_[size_t(&lane - lanes_.data())].total);
-      if (!growing && o_.many_epochs) lane.slack = std::min(lane.violation, 10 * std::sqrt(lane.squares / double(m)));
+      if (!growing && o_.many_epochs) lane.slack = settled_by(lane.violation, lane.squares, double(m));
     }
     return go_on;
   }
@@ -277,7 +278,7 @@ class SideBySide {
     const double objective = square + losses / p.total, dual = -conjugates / p.total - dual_square;
     const Certified found = in_numbers(p, loss_, s_.w[l], 0, square, dual_square, losses);
     lanes_[l].history.add(s_.visits, objective, dual, rounding_of(rounding, found));
-    lanes_[l].trust = std::clamp((objective - dual) / std::max(lanes_[l].expected, 1e-300), least_trust, most_trust);
+    lanes_[l].trust = Trust<L>::in((objective - dual) / std::max(lanes_[l].expected, 1e-300));
   }
 
   std::span<const Problem<AnyRows>> p_;

@@ -32,8 +32,8 @@ class Switching {
   static constexpr double unnoticed = 1e6;
   // What the last digits may take where they are expected to take `unnoticed`.
   static constexpr double for_polish = 2.5 * unnoticed;
-  // Of f(0): with a larger gap the interior path, where it is cheaper than Newton's steps, goes before them.
-  static constexpr double near_zero = 1e-6;
+  // Of max_epochs that are left: a step of a finish and its proof take a few.
+  static constexpr double least_epochs = 5;
 
   Switching(const Meter& meter, bool smooth, double tol) : meter_(meter), smooth_(smooth), tol_(tol) {}
 
@@ -55,20 +55,6 @@ class Switching {
 
   void visit(Snapshot& s) { s.items(last_, finishes_, lost_, asked_, declined_, patience_, given_up_, polished_); }
 
-  // Whether the interior path goes next in a finish, rather than a Newton step. system: multiplications of one of its
-  // systems; in_need: Newton's steps do not get on; first: it is the cheaper way from where it stands. A path
-  // that turns out not to be needed must cost next to nothing.
-  static bool path_goes_next(double system, bool in_need, bool first) {
-    return system < (in_need ? largest_system : first ? small_system : 0);
-  }
-
-  // Whether quasi-Newton steps with a matrix for each class go next in a finish, rather than Newton's: where they are
-  // cheaper than all of those, unless they have turned out to crawl and one Newton step costs less. The better the
-  // model, the better Newton's steps from there.
-  static bool classes_go_next(double price, double newton, double newton_step, bool crawls) {
-    return price < newton && !(crawls && newton_step < price);
-  }
-
   // Smooth losses do not have to wait to know that coordinate ascent will crawl: (1 + beta R^2 / (lam m))
   // log(gap / tol) epochs are enough for a loss whose slope changes by beta at most (Shalev-Shwartz and Zhang 2013).
   // Measured: a third of that, and of what follows if R^2 / (lam m) is taken for no more than rows are alike. But it is
@@ -85,7 +71,7 @@ class Switching {
  private:
   template <class Phases>
   Turn choose(Phases& phases) {
-    auto& [shared, start, ascent, descent, finish] = phases;
+    auto& [shared, ascent, start, descent, finish] = phases;
     if (last_ == Who::nobody && !start.from_zero()) return {Who::start};
     if (shared.proofs.converged()) return last_digits(phases);
     if (last_ == Who::nobody || (last_ == Who::start && !start.from_zero())) {
@@ -104,7 +90,7 @@ class Switching {
   // After an epoch: whether second-order methods should finish.
   template <class Phases>
   Turn offer(Phases& phases) {
-    auto& [shared, start, ascent, descent, finish] = phases;
+    auto& [shared, ascent, start, descent, finish] = phases;
     const Pace& pace = ascent.pace();
     if constexpr (Phases::smooth) {
       const size_t epochs = pace.estimates().size();
@@ -131,7 +117,7 @@ class Switching {
   // Once tol is met, the last digits, where they cost next to nothing: repeated fits then agree.
   template <class Phases>
   Turn last_digits(Phases& phases) {
-    auto& [shared, start, ascent, descent, finish] = phases;
+    auto& [shared, ascent, start, descent, finish] = phases;
     const double part = shared.o.polish;
     if (polished_ || finish.at_floor() || !shared.o.second_order || part == 0) return {Who::nobody};
     if (shared.proofs.cost() > part * unnoticed || !polish_pays(part, finish.prices().polish)) return {Who::nobody};
@@ -190,7 +176,6 @@ class Switching {
   static constexpr double margin = 0.5;     // on a number of epochs of which a third is needed
   static constexpr double largest_condition = 200;
   static constexpr double few_epochs = 5;      // not worth an offer
-  static constexpr double least_epochs = 5;    // a finish takes that many passes at least
   static constexpr double worth = 0.25;        // what is left is known to that factor, after a few epochs
   static constexpr double worth_known = 0.75;  // and much better once as much again was spent
   static constexpr double certain = 0.1;       // of the price of a smooth loss
@@ -199,8 +184,6 @@ class Switching {
   // Where epochs run out, better late than not at all: so many times what was spent, two seconds at least.
   static constexpr double last_times = 20, last_resort = 2000 * unnoticed;
   static constexpr double near_enough = 0.05;  // of f(0), for joint losses: see AscentPhase::near
-  // Of the interior path: 2,000 rows of 170 features, and 600 of 30 (breast cancer), which take it 15 ms.
-  static constexpr double largest_system = 3e7, small_system = 3e5;
 
   const Meter& meter_;
   bool smooth_;
@@ -209,6 +192,87 @@ class Switching {
   double finishes_ = 0, lost_ = 0;  // operations of all finishes, and of those that did not pay
   double asked_ = 0, declined_ = -1, patience_ = 1;
   bool given_up_ = false, polished_ = false;
+};
+
+// Who goes next within a finish, and when it has had enough; phases: a `FinishPhases` of second_order/finish.hpp.
+class FinishSwitching {
+ public:
+  enum class Step { path, classes, newton };
+
+  // At the beginning; paid_before: whether the finish before, if there was one, brought the gap down a lot.
+  template <class Phases>
+  FinishSwitching(Phases& phases, bool paid_before)
+      : paid_before_(paid_before),
+        path_price_(phases.path.price()),
+        path_first_(path_price_ <= phases.newton.price()),
+        path_left_(path_price_ < price::never) {}
+
+  // Until it is proven, or, for the last digits, until steps fail so many times in a row.
+  template <class Phases>
+  bool goes_on(Phases& phases) const {
+    auto& [shared, at, newton, classes, path] = phases;
+    return newton.failures() + classes.failures() < tries(phases) && (at.to_the_floor || !shared.proofs.converged()) &&
+           shared.epochs_left() >= Switching::least_epochs;
+  }
+
+  template <class Phases>
+  Step next(Phases& phases) {
+    if (path_left_ && path_goes_next(phases) && phases.shared.meter.left() >= path_price_) {
+      path_left_ = false;  // once
+      return Step::path;
+    }
+    return classes_go_next(phases) ? Step::classes : Step::newton;
+  }
+
+  // Whether quasi-Newton steps with a matrix for each class go next, rather than Newton's: where they are cheaper than
+  // all of those, unless they have turned out to crawl and one Newton step costs less. The better the model, the better
+  // Newton's steps from there.
+  template <class Phases>
+  bool classes_go_next(Phases& phases) const {
+    auto& [shared, at, newton, classes, path] = phases;
+    if (at.to_the_floor) return false;
+    const double price = classes.price();
+    return price < newton.price() && !(classes.crawls() && newton.step_price() < price);
+  }
+
+  // What Newton's method may take at least where it takes over from quasi-Newton steps.
+  template <class Phases>
+  static double budget_to_take_over(Phases& phases) {
+    return std::max(phases.shared.meter.left(), overrun * phases.newton.price());
+  }
+
+ private:
+  // A path that turns out not to be needed must cost next to nothing: it may be large only where Newton's steps do not
+  // get on. Far from the optimum it also goes where it is the cheaper way.
+  template <class Phases>
+  bool path_goes_next(Phases& phases) const {
+    auto& [shared, at, newton, classes, path] = phases;
+    const bool in_need = newton.failures() > 0 || newton.crawls() || !paid_before_;
+    const bool far = at.best > near_zero * at.zero;
+    return path.system() < (in_need ? largest_system : path_first_ && far ? small_system : 0);
+  }
+
+  template <class Phases>
+  static int tries(Phases& phases) {
+    const auto& at = phases.attempt;
+    if (at.best <= near_floor * at.floor) return at.at_floor() ? 0 : tries_near_floor;
+    return Phases::smooth || at.helped() ? tries_that_helped : tries_in_vain;
+  }
+
+  // Failures in a row that end it: near the gap that rounding leaves, after steps that have brought it forward (those
+  // of smooth losses will), and before any has.
+  static constexpr double near_floor = 1e3;  // of that gap
+  static constexpr int tries_near_floor = 3, tries_that_helped = 10, tries_in_vain = 4;
+  static constexpr double overrun = 2;  // of Newton's price
+  static constexpr double near_zero =
+      1e-6;  // of f(0): with a larger gap the path, where it is the cheaper way, goes first
+  // Of the interior path: 2,000 rows of 170 features, and 600 of 30 (breast cancer), which take it 15 ms.
+  static constexpr double largest_system = 3e7, small_system = 3e5;
+
+  bool paid_before_;
+  double path_price_;
+  bool path_first_;  // it is the cheaper way from where it stands
+  bool path_left_;
 };
 
 }  // namespace pegasos

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 
 namespace pegasos {
@@ -25,6 +26,12 @@ struct Tally {
     nonzeros += other.nonzeros;
   }
 };
+
+// By how much a row has to be settled to sit out, where the violations of so many rows have this maximum and this sum
+// of squares: the largest, unless that is an outlier, ten times as far off as they are at the mean.
+inline double settled_by(double largest, double squares, double rows) {
+  return std::min(largest, 10 * std::sqrt(squares / std::max(rows, 1.0)));
+}
 
 // What coordinate ascent would take with as many threads as it has replicas.
 struct Path {

@@ -145,9 +145,7 @@ class PairSolver {
     o.target = 1e-16 * t_.at_zero / pair.lam;
     o.visits = std::max(0.0, o.visits - double(fit.solved.visits));
     o.newton_first = true;
-    BlockSolver solver(K, loss_, state, o, team_, watch_);
-    if (t_.polish_calls + solver.polish_cost() > o.budget) return;
-    const Solved more = solver.polish();
+    const Solved more = BlockSolver(K, loss_, state, o, team_, watch_).polish(t_.polish_calls);
     fit.solved.visits += more.visits, fit.solved.shift += more.shift, fit.solved.work += more.work;
     if (more.end == End::stopped) fit.solved.end = more.end;
     if (more.gained) note(K, state, o, pair, history, fit, disagreement);

@@ -24,6 +24,10 @@
 
 namespace pegasos {
 
+// Multiplications that the answer of a row to its score takes as long as.
+template <Loss L>
+inline constexpr double loss_cost = L::costly ? 40 : 4;
+
 template <class T, Loss L>
 class Proximal {
  public:
@@ -59,7 +63,6 @@ class Proximal {
   }
 
  private:
-  static constexpr double loss_cost = L::costly ? 40 : 4;
   const KernelBlock<T>& K_;
   const L& loss_;
   const BlockState& b_;
@@ -73,7 +76,7 @@ class Proximal {
 
   void respond_to(std::span<double> here) {
     respond(loss_, BlockState{b_.y, b_.p, b_.a, here}, rho_, answer_, softness_);
-    work += loss_cost * double(x.size());
+    work += loss_cost<L> * double(x.size());
   }
 
   // The change of x, and of b.

@@ -58,11 +58,10 @@ class BlockSolver {
       if (done_.gap <= o_.target) return ended(End::reached);
       const bool large = newton && free_rows() > o_.terms.most_free;
       if (large && o_.large_systems && o_.credit + done_.work >= newton_cost()) return ended(End::second_order);
-      if (newton && !large) {
+      if (newton && !large)
         forward = proximal_step();
-      } else {
+      else
         climb();
-      }
       if (watch_.interrupted() || watch_.out_of_time()) return ended(End::stopped);
       if (done_.gap <= o_.target) return ended(End::reached);
       if (done_.work >= o_.budget || double(done_.visits) >= o_.visits) return ended(End::spent);
@@ -74,8 +73,11 @@ class BlockSolver {
     }
   }
 
-  // From a point that is good enough on to the rounding floor. What was not gained is not kept.
-  Solved polish() {
+  // From a point that is good enough on to the rounding floor, unless that would probably cost more than the budget;
+  // beside: what it costs besides its work. What was not gained is not kept.
+  Solved polish(double beside = 0) {
+    done_.gained = false;
+    if (beside + polish_cost() > o_.budget) return done_;
     const std::vector<double> a(b_.a.begin(), b_.a.end()), score(b_.score.begin(), b_.score.end());
     const double before = gap_with(0);
     if constexpr (PiecewiseLinear<L>)
@@ -102,11 +104,10 @@ class BlockSolver {
   double newton_cost() {
     const auto n = double(free_rows());
     const double cube = n * n * n / (n > double(o_.terms.most_free) ? 24 : 6);  // LAPACK does four where we do one
-    return (PiecewiseLinear<L> ? 8 : 4) * (cube + 4 * n * n + 2 * double(K_.n) * n + 10 * loss_cost * double(K_.n));
+    return (PiecewiseLinear<L> ? 8 : 4) * (cube + 4 * n * n + 2 * double(K_.n) * n + 10 * loss_cost<L> * double(K_.n));
   }
 
  private:
-  static constexpr double loss_cost = L::costly ? 40 : 4;
   const KernelBlock<T>& K_;
   const L& loss_;
   const BlockState& b_;
@@ -119,9 +120,8 @@ class BlockSolver {
   double phase_ = 0;     // work of the last phase of first-order steps
   double patience_ = 2;  // with them: so many times the cost of a proximal step
 
-  void stop(End how) { done_.end = how; }
   Solved ended(End how) {
-    stop(how);
+    done_.end = how;
     return done_;
   }
 
@@ -150,7 +150,7 @@ class BlockSolver {
 
   // Steps on the active set as long as each halves the gap. One that does not had the wrong set: as much work of greedy
   // steps makes a better one, or, if it does not, a proximal step.
-  void polish_active_set(double gap) {
+  Solved polish_active_set(double gap) {
     ActiveSet<T, L> set(K_, loss_, b_, o_.terms, team_);
     double hold = 0.1;
     int failed = 0;
@@ -164,7 +164,7 @@ class BlockSolver {
         done_.shift += set.shift, done_.gap = set.gap;
       }
       const bool halved = done_.gap <= before / 2;
-      if (!halved && done_.gap < o_.floor) return stop(End::stalled);
+      if (!halved && done_.gap < o_.floor) return ended(End::stalled);
       hold = halved ? hold / 10 : std::min(10.0, 10 * hold);
       failed = halved ? 0 : failed + 1;
       if (failed > 0 && done_.work < o_.budget) {
@@ -173,10 +173,10 @@ class BlockSolver {
         else
           proximal_step();
       }
-      if (watch_.interrupted() || watch_.out_of_time()) return stop(End::stopped);
-      if (done_.work >= o_.budget || double(done_.visits) >= o_.visits) return stop(End::spent);
+      if (watch_.interrupted() || watch_.out_of_time()) return ended(End::stopped);
+      if (done_.work >= o_.budget || double(done_.visits) >= o_.visits) return ended(End::spent);
     }
-    stop(End::reached);
+    return ended(End::reached);
   }
 
   void climb() {
@@ -220,7 +220,7 @@ class BlockSolver {
 
   void sweeps() {
     KernelBlock<T> K = K_;
-    K.offset = o_.terms.constant_of(K_.offset, b_.p);
+    K.offset = o_.terms.constant_of<L>(K_.offset, b_.p);
     const double due = K.offset * o_.terms.excess(b_.p, b_.a);
     for (double& score : b_.score) score += due;
     SweepOptions options{8, o_.target, false, o_.seed + uint64_t(done_.visits), o_.threads};

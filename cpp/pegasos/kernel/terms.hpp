@@ -27,14 +27,15 @@ struct BlockTerms {
     return sum;
   }
 
-  // Coordinate ascent takes proximal steps in b, too: held back from its last value, it gives the kernel a constant,
-  // which lets b go constant * sum_i p_i far in one. Where lam is large for the rows a typical value would hardly move
-  // it. Sweeps are for smooth losses, whose reach is about one.
+  // The constant that b gives the kernel: while sweeps, which are for smooth losses, move a free one, that of proximal
+  // steps in b. lam is in p = s / (lam S).
+  template <class L>
+    requires(L::smooth)
   double constant_of(double offset, std::span<const double> p) const {
     if (!free_bias) return offset;
     double sum = 0;
     for (const double each : p) sum += each;
-    return sum > 0 ? std::max(typical, step_of_bias(1) / sum) : typical;
+    return bias_feature2<L>(typical, 1, sum, [] { return 1.0; });
   }
 
   // The change of b with which the solution of a system, which is changed, sums up to `total`.

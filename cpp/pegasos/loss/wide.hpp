@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 #include <vector>
 
 #include "pegasos/data/any_rows.hpp"
@@ -58,16 +59,23 @@ template <int B, class Row>
   }
 }
 
+// work(B) with the number of groups that cover so many classes, of 5 to 20; false where there are fewer.
+[[gnu::always_inline]] inline bool in_groups(int64_t classes, const auto& work) {
+  if (classes > 16) return work(std::integral_constant<int, 5>()), true;
+  if (classes > 12) return work(std::integral_constant<int, 4>()), true;
+  if (classes > 8) return work(std::integral_constant<int, 3>()), true;
+  if (classes > 4) return work(std::integral_constant<int, 2>()), true;
+  return false;
+}
+
 template <class Row>
 [[gnu::always_inline]] inline void dot_inline(const Row& row, int64_t width, const double* w, double* out) {
   int64_t c = 0;
   for (; width - c > 20; c += 8) dot_few<8>(row, width, w + c, out + c);
   w += c, out += c;
   const int64_t left = width - c;
-  if (left > 16) return dot_groups<5>(row, width, w, out, left);
-  if (left > 12) return dot_groups<4>(row, width, w, out, left);
-  if (left > 8) return dot_groups<3>(row, width, w, out, left);
-  if (left > 4) return dot_groups<2>(row, width, w, out, left);
+  const auto groups = [=](auto B) __attribute__((always_inline)) { dot_groups<B()>(row, width, w, out, left); };
+  if (in_groups(left, groups)) return;
   if (left == 4) return dot_few<4>(row, width, w, out);
   if (left == 3) return dot_few<3>(row, width, w, out);
   left == 2 ? dot_few<2>(row, width, w, out) : dot_few<1>(row, width, w, out);
@@ -106,10 +114,8 @@ template <class Row>
   for (; width - c > 20; c += 8) axpy_groups<2>(row, width, a + c, w + c, 8);
   w += c, a += c;
   const int64_t left = width - c;
-  if (left > 16) return axpy_groups<5>(row, width, a, w, left);
-  if (left > 12) return axpy_groups<4>(row, width, a, w, left);
-  if (left > 8) return axpy_groups<3>(row, width, a, w, left);
-  if (left > 4) return axpy_groups<2>(row, width, a, w, left);
+  const auto groups = [=](auto B) __attribute__((always_inline)) { axpy_groups<B()>(row, width, a, w, left); };
+  if (in_groups(left, groups)) return;
   for (int64_t j = 0; j < row.size(); ++j)
     for (c = 0; c < left; ++c) w[row.column(j) * width + c] += a[c] * double(row.val[j]);
 }
@@ -119,15 +125,14 @@ template <class Row>
   int64_t which[4] = {}, changed = 0;
   for (int64_t c = 0; c < width; ++c)
     if (a[c] != 0 && ++changed <= 4) which[changed - 1] = c;
-  if (changed == 2) {
+  if (changed == 2)
     axpy_few<2>(row, width, which, a, w);
-  } else if (changed == 3) {
+  else if (changed == 3)
     axpy_few<3>(row, width, which, a, w);
-  } else if (changed == 4) {
+  else if (changed == 4)
     axpy_few<4>(row, width, which, a, w);
-  } else {
+  else
     axpy_all(row, width, a, w);
-  }
   double* to = w + row.dim() * width;
   for (int64_t c = 0; c < width; ++c) to[c] += a[c] * row.bias;
 }

@@ -30,13 +30,15 @@ struct Pass {
   static Pass over(int64_t n, double each, double copied = 0) {
     constexpr double least_work = 32768;  // of a part: to wake a thread takes about a third of it
     constexpr double most_parts = 64;
-    constexpr double room = 0x1p23;  // numbers in all copies, where there are more than two
+    // A copied number costs as much as two or three multiplications: one for every eight of them is a few percent of
+    // the pass. A second part may cost more, since one thread more halves the pass, which gains that back; a third
+    // would gain half as much. Not where the copies are as much work as the rows.
+    constexpr double dear_parts = 2, cheap = 8, least = 2;  // multiplications for every copied number
+    constexpr double room = 0x1p23;                         // numbers in all copies, where there are more than two
     const double work = double(n) * each;
     double parts = std::min({work / least_work, double(n), most_parts});
-    // A copied number costs as much as two or three multiplications: one for every eight of them is a few percent of
-    // the pass. Two parts may cost more: the second thread gains that back.
-    if (copied > 0) parts = std::min(parts, std::max(2.0, std::min(work / 8, room) / copied));
-    if (work < 2 * copied) parts = 1;
+    if (copied > 0) parts = std::min(parts, std::max(dear_parts, std::min(work / cheap, room) / copied));
+    if (work < least * copied) parts = 1;
     return {n, std::max<int64_t>(1, int64_t(parts)), each};
   }
 

@@ -15,8 +15,9 @@
 
 namespace pegasos {
 
-// How such a sum over `count` rows is cut: by rows, where a part has a matrix of its own, or, where that is large, by
-// lines of the matrix, where a part looks at all rows.
+// How such a sum over `count` rows is cut: by rows, where a part has a matrix of its own (run/passes.hpp), or, where
+// that has more than a million numbers, by lines of the matrix. Then every part goes through all rows and finds their
+// numbers again, so that parts have to be larger than those of other passes, and fewer.
 struct MatrixCut {
   Pass pass;  // by lines: all rows for the first part, all for the second, and so on
   bool by_lines;
@@ -25,10 +26,9 @@ struct MatrixCut {
   static MatrixCut of(const Problem<Rows>& p, int64_t width, int64_t count) {
     const auto dim = double(p.rows.dim()), length = p.row_length(), pairs = double(width * (width + 1) / 2);
     const double numbers = pairs * dim * dim, each = length * length * pairs / 2 / Gram::speed(p.rows.is_dense());
-    if (numbers <= 1e6) return {Pass::over(count, each, numbers), false};
-    constexpr double most_parts = 32, least_work = 1e6;
-    // Every part has to find the numbers of a row: a quarter of its work at most.
-    const double to_find = 2 * work_of_row(length, p.rows.is_dense());
+    constexpr double large = 1e6, most_parts = 32, least_work = 1e6;
+    if (numbers <= large) return {Pass::over(count, each, numbers), false};
+    const double to_find = 2 * work_of_row(length, p.rows.is_dense());  // the numbers of a row: a quarter of its work
     const double parts = std::min({most_parts, each / (4 * to_find), double(count) * each / least_work, dim});
     const auto whole = std::max<int64_t>(1, int64_t(parts));
     return {{count * whole, whole, each / double(whole)}, true};

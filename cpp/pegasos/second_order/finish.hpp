@@ -14,8 +14,22 @@
 
 namespace pegasos {
 
+// The phases that take turns in a finish, and what they share.
+template <class Rows, AnyLoss L>
+struct FinishPhases {
+  static constexpr bool smooth = L::smooth;
+
+  Shared<Rows, L>& shared;
+  Attempt<Rows, L>& attempt;
+  NewtonPhase<Rows, L>& newton;
+  ClassPhase<Rows, L>& classes;
+  PathPhase<Rows, L>& path;
+};
+
 template <class Rows, AnyLoss L>
 class Finish {
+  static_assert(Phase<NewtonPhase<Rows, L>> && Phase<ClassPhase<Rows, L>> && Phase<PathPhase<Rows, L>>);
+
  public:
   explicit Finish(Shared<Rows, L>& shared)
       : s_(shared), at_(shared), newton_(at_), classes_(at_, newton_.passes()), path_(at_) {}
@@ -35,7 +49,7 @@ class Finish {
   // Smooth losses: the price from this gap, and what it may be at most where coordinate ascent takes so many operations
   // an epoch.
   double price_from(double gap) {
-    if (gap <= s_.o.tol || s_.epochs_left() < least_epochs || !newton_.prepare()) return price::never;
+    if (gap <= s_.o.tol || s_.epochs_left() < Switching::least_epochs || !newton_.prepare()) return price::never;
     return std::min(newton_.price_from(gap), classes_.price());
   }
   double worth(double gap, double epoch) {
@@ -74,45 +88,31 @@ class Finish {
   }
 
  private:
-  static constexpr double least_epochs = 5;  // of max_epochs that are left: a step and its proof take a few
-
   bool take_turns(bool paid_before) {
     newton_.begin();
     classes_.begin();
-    const double path_price = path_.price();
-    const bool path_first = path_price <= newton_.price();
-    bool path_left = path_price < price::never;
-    const auto tries = [&] {
-      if (at_.best <= 1e3 * at_.floor) return at_.at_floor() ? 0 : 3;
-      return L::smooth || at_.helped() ? 10 : 4;
-    };
-    const auto failures = [&] { return newton_.failures() + classes_.failures(); };
-    while (failures() < tries() && (at_.to_the_floor || !s_.proofs.converged()) && s_.epochs_left() >= least_epochs) {
-      const bool in_need = newton_.failures() > 0 || newton_.crawls() || !paid_before;
-      const bool far = at_.best > Switching::near_zero * at_.zero;
-      if (path_left && Switching::path_goes_next(path_.system(), in_need, path_first && far) &&
-          s_.meter.left() >= path_price) {
-        path_left = false;
-        if (!path_.run()) return false;
-        if (path_.helped()) newton_.choose_curvature();
-      } else if (classes_go_next()) {
-        if (!classes_.run()) return false;
-        if (!classes_go_next()) {  // Newton's method takes over: what was not proven on the way is none the worse
-          s_.meter.allow(std::max(s_.meter.left(), 2 * newton_.price()));
-          continue;
-        }
-        if (!classes_.prove()) return false;
-      } else if (!newton_.run()) {
-        return false;
+    FinishPhases<Rows, L> phases{s_, at_, newton_, classes_, path_};
+    FinishSwitching switching(phases, paid_before);
+    while (switching.goes_on(phases)) {
+      switch (switching.next(phases)) {
+        case FinishSwitching::Step::path:
+          if (!path_.run()) return false;
+          if (path_.helped()) newton_.choose_curvature();
+          break;
+        case FinishSwitching::Step::classes:
+          if (!classes_.run()) return false;
+          if (!switching.classes_go_next(phases)) {  // what was not proven on the way is none the worse for Newton
+            s_.meter.allow(FinishSwitching::budget_to_take_over(phases));
+            continue;
+          }
+          if (!classes_.prove()) return false;
+          break;
+        case FinishSwitching::Step::newton:
+          if (!newton_.run()) return false;
       }
       if (s_.meter.used_up()) return true;
     }
     return true;
-  }
-
-  bool classes_go_next() {
-    return !at_.to_the_floor &&
-           Switching::classes_go_next(classes_.price(), newton_.price(), newton_.step_price(), classes_.crawls());
   }
 
   // Coordinate ascent may have only made it worse: a fresh start is nearer then.

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..losses.spec import LossSpec
-from ..problem.free_bias import step_of_bias
+from ..problem.free_bias import bias_feature2
 from .parts import Facts
 from .work import Statement
 
@@ -58,7 +58,7 @@ def setting_of(
             )
     mean = sum(each.norm2 for each in facts) / m
     work = sum(each.nonzeros for each in facts) * statement.width / len(facts)
-    step = step_of_bias(loss.piecewise_linear, zero_value)
+    feature2 = bias_feature2(mean, loss.piecewise_linear, zero_value, lam=statement.lam)
     return Setting(
         statement=statement,
         loss=loss,
@@ -67,7 +67,7 @@ def setting_of(
         at_zero=at_zero,
         zero_value=zero_value,
         masses=masses,
-        bias_feature=float(np.sqrt(max(mean, statement.lam * step))),
+        bias_feature=float(np.sqrt(feature2)),
         first_bias=first_bias,
         spread=spread,
         epochs=_epochs_of(work),

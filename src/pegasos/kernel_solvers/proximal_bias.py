@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..problem.free_bias import balanced, step_of_bias
+from ..problem.free_bias import balanced, bias_feature2
 from ..problem.problem import Floats
 from .cache import Index
 from .problem import KernelProblem
@@ -25,9 +25,10 @@ class ProximalBias:
         self.outside, self.b = outside, b
         self._p = p
         self._constant = typical
-        if self.is_free:  # a typical value would hardly move b where lam is large for the rows
-            step = step_of_bias(problem.is_piecewise_linear, problem.zero_value)
-            self._constant = max(typical, step / max(float(p.sum()), 1e-300))
+        if self.is_free:  # lam is in p
+            self._constant = bias_feature2(
+                typical, problem.is_piecewise_linear, problem.zero_value, mass=float(p.sum())
+            )
 
     def excess(self, a: Floats) -> float:
         """What is left over in sum_i p_i a_i where it should vanish."""

@@ -24,14 +24,18 @@ def balanced(a: Floats, s: Floats, among: Any = slice(None)) -> Floats:
     return a
 
 
-def step_of_bias(piecewise_linear: bool, zero_value: float) -> float:
-    """How far a proximal step should be able to take a free bias: ten times as far as it may have to go in all.
+def bias_feature2(
+    typical: float, piecewise_linear: bool, zero_value: float, *, lam: float = 1.0, mass: float = 1.0
+) -> float:
+    """The square of the constant feature by which coordinate ascent moves a free bias, in proximal steps.
 
-    A loss whose slope is one at most is above zero that far, `zero_value` being f(0). What bounds the steps of a smooth
-    one is its curvature, about one, whatever its values. The twin of `dual/bias_step.hpp` in the core.
+    It lets b go square * mass / lam far in a step, where `mass` is what the rows weigh in all: ten times as far as b
+    may have to go, and no less than `typical`, the square of a row. A loss whose slope is one at most is above zero as
+    far as `zero_value`, f(0). What bounds the steps of a smooth one is its curvature, about one, whatever its values.
+    The twin of `dual/bias_step.hpp` in the core.
     """
     reach = zero_value if piecewise_linear and zero_value > 0 else 1.0
-    return 10 * reach
+    return max(typical, lam * (10 * reach) / mass) if mass > 0 else typical
 
 
 def counterweight(excess: float, answers: Floats, s: Floats, scores: Floats) -> Floats:
