@@ -9,7 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
 from pegasos import KernelPegasosClassifier, Pegasos, _core, losses
-from pegasos.estimators.pairs import class_scores, pairs_of, votes
+from pegasos.problem.pairs import class_scores, pairs_of, votes
 from pegasos.kernel_solvers.pairs import Classes
 
 HINGE = losses.CLASSIFICATION["hinge"]

@@ -18,7 +18,7 @@ from ..progress import all_or_nothing, with_callbacks
 from ..rules import OneOf
 from ..solvers.base import Run
 from .kernel_base import KERNEL_RULES, KernelModel, KernelStated
-from .pairs import class_scores, pairs_of, votes
+from ..problem.pairs import class_scores, pairs_of, votes
 from .scores import Answers
 
 

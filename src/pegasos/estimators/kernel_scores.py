@@ -17,7 +17,7 @@ from ..problem.problem import Floats
 from ..problem.rows import make_rows, validated
 from .base import Model, thread_count
 from .fitted import support_numbers, support_objects, support_rows
-from .pairs import pairs_of
+from ..problem.pairs import pairs_of
 
 _UNSEEN = 1e-4  # error of a prediction, relative to the labels, that is none
 

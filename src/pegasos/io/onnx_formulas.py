@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from ..estimators.pairs import pairs_of
+from ..problem.pairs import pairs_of
 
 
 class Graph(Protocol):

@@ -13,7 +13,7 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.preprocessing import LabelBinarizer
 from sklearn.svm import SVC, SVR, LinearSVC, LinearSVR
 
-from ..estimators.pairs import pairs_of
+from ..problem.pairs import pairs_of
 from .mixin import answers_as
 
 Floats = NDArray[np.float64]

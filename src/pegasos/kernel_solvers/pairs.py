@@ -14,7 +14,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from ..estimators.pairs import pairs_of
+from ..problem.pairs import pairs_of
 from ..kernels import Rows
 from ..problem.labels import Codes
 from ..problem.problem import Floats, Weights

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from .. import _core
-from ..estimators.pairs import pairs_of
+from ..problem.pairs import pairs_of
 from ..problem.free_bias import balanced
 from ..problem.problem import Floats, Problem, Weights
 from .cache import Index
