@@ -9,8 +9,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.svm import SVC
 
 from pegasos import KernelPegasosClassifier, Pegasos, _core, losses
-from pegasos.problem.pairs import class_scores, pairs_of, votes
 from pegasos.kernel_solvers.pairs import Classes
+from pegasos.problem.pairs import class_scores, pairs_of, votes
 
 HINGE = losses.CLASSIFICATION["hinge"]
 

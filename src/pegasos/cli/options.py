@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
+from .. import words
 
-class Loss(StrEnum):
-    hinge = "hinge"
-    squared_hinge = "squared_hinge"
-    log = "log"
-    multiclass_hinge = "multiclass_hinge"
-    multinomial = "multinomial"
-    epsilon_insensitive = "epsilon_insensitive"
-    squared_epsilon_insensitive = "squared_epsilon_insensitive"
+if TYPE_CHECKING:
+
+    class Loss(StrEnum): ...
+
+    class Kernel(StrEnum): ...
+else:
+
+    def _listed(name: str, *lists: Any) -> type[StrEnum]:
+        """The words of these types: the registries have them, but import NumPy, for which --help cannot wait."""
+        return StrEnum(name, [(word, word) for words in lists for word in get_args(words) if word != "precomputed"])
+
+    Loss = _listed("Loss", words.ClassLoss, words.JointLoss, words.NumberLoss)
+    Kernel = _listed("Kernel", words.KernelName)
 
 
 class Bias(StrEnum):
@@ -28,16 +34,6 @@ class Solver(StrEnum):
     auto = "auto"
     sdca = "sdca"
     pegasos = "pegasos"
-
-
-class Kernel(StrEnum):
-    linear = "linear"
-    rbf = "rbf"
-    poly = "poly"
-    sigmoid = "sigmoid"
-    laplacian = "laplacian"
-    cosine = "cosine"
-    chi2 = "chi2"
 
 
 class Rows(StrEnum):

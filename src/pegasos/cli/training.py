@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..io.stored import is_data_file, open_data
+from ..losses import REGRESSION
 from ..memory import memory_of_machine, n_bytes, shown
 from . import INTERRUPTED, NOT_CONVERGED, screen
 from .copies import copied
@@ -22,7 +23,6 @@ from .sequences import features, read_sentences
 
 _SAID = {"class_weight": "--balanced", "random_state": "--seed", "n_jobs": "--threads"}  # options of other names
 _VECTORS = 4  # as long as the features, at least: weights, a sum of them for each thread, what is returned
-_REGRESSION = ("epsilon_insensitive", "squared_epsilon_insensitive")
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ def make_estimator(job: Training) -> Any:
     from ..rules import check
 
     options = dict(job.options)
-    regression = options.get("loss") in _REGRESSION or "epsilon" in options
+    regression = options.get("loss") in REGRESSION or "epsilon" in options
     if job.sequences:
         kind: Any = pegasos.PegasosSequenceTagger
     elif job.kernel:

@@ -12,13 +12,13 @@ from sklearn.utils.validation import check_is_fitted
 from .. import losses, words
 from ..losses.costs import loss_of_classes
 from ..problem.labels import check_classes, encode
+from ..problem.pairs import class_scores, pairs_of, votes
 from ..problem.problem import Floats, Problem, Weights
 from ..problem.weights import row_weights
 from ..progress import all_or_nothing, with_callbacks
 from ..rules import OneOf
 from ..solvers.base import Run
 from .kernel_base import KERNEL_RULES, KernelModel, KernelStated
-from ..problem.pairs import class_scores, pairs_of, votes
 from .scores import Answers
 
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from ..estimators.fitted import support_numbers
 from ..estimators.kernel_scores import parts_of
-from ..problem.pairs import pairs_of
 from ..kernels import from_settled, settled_parameters
+from ..problem.pairs import pairs_of
 from ..solvers import SDCA, Auto, Pegasos
 from ..solvers.resume import Resume
 from ..structured.tokens import Features

@@ -17,6 +17,13 @@ from ..problem.pairs import pairs_of
 from .mixin import answers_as
 
 Floats = NDArray[np.float64]
+_MARGINS = {  # loss and multi_class of LinearSVC
+    "hinge": ("hinge", "ovr"),
+    "squared_hinge": ("squared_hinge", "ovr"),
+    "multiclass_hinge": ("hinge", "crammer_singer"),
+}
+_LOGISTIC = ("log", "multinomial")
+_NUMBERS = ("epsilon_insensitive", "squared_epsilon_insensitive")  # as LinearSVR calls them
 
 
 def to_sklearn(model: Any) -> Any:
@@ -31,7 +38,9 @@ def to_sklearn(model: Any) -> Any:
     if name not in makers:
         raise ValueError(f"scikit-learn has no estimator for what a {name} does.")
     loss = _loss_of(model)
-    if getattr(model, "_calibrated", None) is not None and loss in ("log", "multinomial"):
+    if isinstance(loss, str) and loss not in (*_MARGINS, *_LOGISTIC, *_NUMBERS):
+        raise ValueError(f"scikit-learn has no such model of loss={loss!r}. Use model.to_onnx() or model.save().")
+    if getattr(model, "_calibrated", None) is not None and loss in _LOGISTIC:
         raise ValueError(
             f"scikit-learn's estimator would answer with the probabilities of loss={loss!r}, not with those of "
             f"probability={model.probability!r}. Use model.to_onnx() or model.save()."
@@ -61,12 +70,10 @@ def _linear_classifier(model: Any) -> Any:
         return _against_the_rest(
             model.classes_, [_logistic(w[None], b[None]) for w, b in zip(coef, intercept, strict=True)]
         )
-    if loss in ("log", "multinomial"):
+    if loss in _LOGISTIC:
         return _set(_logistic(coef, intercept), classes_=model.classes_.copy())
-    joint = loss == "multiclass_hinge"
-    found = LinearSVC(
-        loss="squared_hinge" if loss == "squared_hinge" else "hinge", multi_class="crammer_singer" if joint else "ovr"
-    )
+    theirs, multi_class = _MARGINS[loss if isinstance(loss, str) else "hinge"]  # the labels are those of any
+    found = LinearSVC(loss=theirs, multi_class=multi_class)
     return _set(found, coef_=coef, intercept_=intercept, classes_=model.classes_.copy(), n_iter_=0)
 
 
@@ -86,7 +93,7 @@ def _against_the_rest(classes: NDArray[Any], each: list[Any]) -> Any:
 
 
 def _linear_regressor(model: Any) -> Any:
-    loss = "squared_epsilon_insensitive" if _loss_of(model) == "squared_epsilon_insensitive" else "epsilon_insensitive"
+    loss = _loss_of(model) if isinstance(_loss_of(model), str) else _NUMBERS[0]  # the answers are those of any
     coef = np.ravel(_dense(model.coef_))
     return _set(
         LinearSVR(epsilon=model.epsilon, loss=loss), coef_=coef, intercept_=np.array([model.intercept_]), n_iter_=0

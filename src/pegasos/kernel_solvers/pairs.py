@@ -14,9 +14,9 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from ..problem.pairs import pairs_of
 from ..kernels import Rows
 from ..problem.labels import Codes
+from ..problem.pairs import pairs_of
 from ..problem.problem import Floats, Weights
 from ..solvers.base import Fit, Now, Report, Resume, Run
 from ..solvers.many import Job, ReportOf, solve_many

@@ -8,8 +8,8 @@ from functools import cached_property
 import numpy as np
 
 from .. import _core
-from ..problem.pairs import pairs_of
 from ..problem.free_bias import balanced
+from ..problem.pairs import pairs_of
 from ..problem.problem import Floats, Problem, Weights
 from .cache import Index
 from .certificate import Certificate, rounding

@@ -1,7 +1,7 @@
 """Kernels by name. A module of this package that has no underscore in front and defines `KERNEL` is one.
 
 To add a kernel, write such a module: a subclass of `Kernel` with a name, its formula on two blocks of rows, and whether
-it is positive semi-definite. Nothing else needs to know of it.
+it is positive semi-definite, and add its name to `KernelName` in `words.py`, for type checkers and the command.
 """
 
 from __future__ import annotations

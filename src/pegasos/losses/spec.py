@@ -33,7 +33,8 @@ class LossSpec:
     dual_bounds : callable or None
         Lowest and highest a of a row, from its label; of losses of one score.
     takes : tuple of str
-        The parameters, in the order of the formulas.
+        The parameters, in the order of the formulas. A loss with a native twin has one at most: native code takes a
+        number or, where a row has a score a class, costs.
     joint : bool
         Whether a row has one score a class, not one.
     smoothness : float
@@ -73,6 +74,15 @@ class LossSpec:
     width: int = 1
     number: float = 0.0
     own: Loss | None = None
+
+    def __post_init__(self) -> None:
+        known = self.takes in ((), ("costs",)) if self.joint else len(self.takes) <= 1
+        if self.own is None and not known:
+            raise ValueError(
+                f"the loss {self.name!r} takes {', '.join(self.takes)}, but native code takes "
+                + ("no parameter but costs of a joint loss: " if self.joint else "one number at most of a loss: ")
+                + "extend LossParameters in cpp/pegasos/loss/all.hpp, and what hands it over, first."
+            )
 
     def __str__(self) -> str:
         """As the user wrote it, for messages."""
