@@ -70,7 +70,7 @@ def test_bytes_do_not_depend_on_the_memory(tmp_path, text, monkeypatch, keep_ord
     whole, piled = tmp_path / "a.pegasos", tmp_path / "b.pegasos"
     convert_data(text, whole, keep_order=keep_order)
     monkeypatch.setattr(converting, "_room", lambda memory: 4 * room)
-    monkeypatch.setattr("pegasos.io.pieces.BLOCK", 1 << 10)
+    monkeypatch.setattr("pegasos.io.pieces.READ_SIZE", 1 << 10)
     monkeypatch.setattr("pegasos.io.shuffle._BITS", 2)
     convert_data(text, piled, keep_order=keep_order)
     assert whole.read_bytes() == piled.read_bytes()

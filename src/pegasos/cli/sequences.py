@@ -7,13 +7,13 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from ..datasets.windows import POSITIONS
 from ..io.data import COMPRESSED
 from ..io.streams import blocks, opened
 
 Token = list[str]  # its columns
 Sentence = list[Token]
 
-_POSITIONS = (-2, -1, 0, 1, 2)
 _ENDINGS = (".conll", ".iob")
 
 
@@ -71,7 +71,7 @@ def features(sentence: Sequence[Sequence[str]]) -> list[list[str]]:
         words = ["", "", *(token[column] for token in sentence), "", ""]
         pairs = (-1, 0) if column == 0 else (-2, -1, 0, 1)  # pairs of words are rare, and many
         for i, token in enumerate(tokens, 2):
-            token += [f"{column}[{j}]={words[i + j]}" for j in _POSITIONS]
+            token += [f"{column}[{j}]={words[i + j]}" for j in POSITIONS]
             token += [f"{column}[{j}]|[{j + 1}]={words[i + j]}|{words[i + j + 1]}" for j in pairs]
             if column:
                 token += [f"{column}[{j}]..[{j + 2}]={'|'.join(words[i + j : i + j + 3])}" for j in (-2, -1, 0)]

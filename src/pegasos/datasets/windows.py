@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-_POSITIONS = (-2, -1, 0, 1, 2)
+POSITIONS = (-2, -1, 0, 1, 2)  # of the tokens that are looked at
 
 
 def window_features(sentence: Sequence[tuple[str, ...]]) -> list[list[str]]:
@@ -27,10 +27,10 @@ def window_features(sentence: Sequence[tuple[str, ...]]) -> list[list[str]]:
     tags = ["", "", *(token[1] for token in sentence), "", ""]
     tokens = []
     for i in range(2, len(words) - 2):
-        token = [f"w[{j}]={words[i + j]}" for j in _POSITIONS]
+        token = [f"w[{j}]={words[i + j]}" for j in POSITIONS]
         token += [f"w[{j}]|w[{j + 1}]={words[i + j]}|{words[i + j + 1]}" for j in (-1, 0)]
-        token += [f"p[{j}]={tags[i + j]}" for j in _POSITIONS]
-        token += [f"p[{j}]|p[{j + 1}]={tags[i + j]}|{tags[i + j + 1]}" for j in _POSITIONS[:-1]]
-        token += [f"p[{j}]..p[{j + 2}]={tags[i + j]}|{tags[i + j + 1]}|{tags[i + j + 2]}" for j in _POSITIONS[:-2]]
+        token += [f"p[{j}]={tags[i + j]}" for j in POSITIONS]
+        token += [f"p[{j}]|p[{j + 1}]={tags[i + j]}|{tags[i + j + 1]}" for j in POSITIONS[:-1]]
+        token += [f"p[{j}]..p[{j + 2}]={tags[i + j]}|{tags[i + j + 1]}|{tags[i + j + 2]}" for j in POSITIONS[:-2]]
         tokens.append(token)
     return tokens

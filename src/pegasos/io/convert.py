@@ -19,7 +19,7 @@ from .mapped import new_file
 from .pieces import Piece, Source
 from .shuffle import Shuffle
 from .stored import FORMAT, VERSION
-from .streams import BLOCK
+from .streams import READ_SIZE
 from .svmlight import ZeroBased
 
 _MOST_CLASSES = 1 << 16  # different numbers among the labels; more of them are no classes
@@ -74,7 +74,7 @@ def convert_data(
     if np.dtype(dtype) not in (np.float32, np.float64):
         raise ValueError(f"dtype must be float32 or float64, got {np.dtype(dtype)}.")
     room = _room(memory)
-    rows = Source(source, target, format, np.dtype(dtype), zero_based, skip_bad, n_jobs, min(16 * BLOCK, room // 4))
+    rows = Source(source, target, format, np.dtype(dtype), zero_based, skip_bad, n_jobs, min(16 * READ_SIZE, room // 4))
     labels = Labels(rows.name)
     shuffle = Shuffle(os.path.dirname(os.path.realpath(path)), None if keep_order else seed, room // 4)
     try:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from .columns import find_column
 from .data import format_of, read_data
-from .streams import BLOCK, name_of, opened
+from .streams import READ_SIZE, name_of, opened
 from .svmlight import ZeroBased, text_pieces
 
 _NUMBERS = 1 << 20  # of a piece, or fewer
@@ -43,7 +43,7 @@ class Source:
     zero_based: ZeroBased = "auto"
     skip_bad: int = 0
     n_jobs: int | None = None
-    room: int = 16 * BLOCK  # bytes that a piece may take, with all its copies
+    room: int = 16 * READ_SIZE  # bytes that a piece may take, with all its copies
 
     n_features: int = 0
     first: int = 0  # what the file calls the first column, 0 or 1; the pieces have its own numbers
@@ -87,7 +87,7 @@ class Source:
 
     def _of_text(self) -> Iterator[Piece]:
         found = text_pieces(
-            self.source, self.dtype, self.zero_based, self.skip_bad, self.n_jobs, min(BLOCK, self.room // 16)
+            self.source, self.dtype, self.zero_based, self.skip_bad, self.n_jobs, min(READ_SIZE, self.room // 16)
         )
         for values, columns, ends, labels in found:
             yield Piece(values, labels, np.concatenate([np.zeros(1, np.int64), ends]), columns)

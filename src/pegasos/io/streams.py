@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, BinaryIO, cast
 
-BLOCK = 1 << 23  # bytes read at a time
+READ_SIZE = 1 << 23  # bytes read at a time
 
 MAGIC = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
 LONGEST = max(map(len, MAGIC))
@@ -144,7 +144,7 @@ def decompressed(file: BinaryIO, kind: str | None) -> BinaryIO:
     return file if kind is None else cast(BinaryIO, READERS[kind](file))
 
 
-def blocks(file: BinaryIO, name: str, kind: str | None, size: int = BLOCK) -> Iterator[bytes]:
+def blocks(file: BinaryIO, name: str, kind: str | None, size: int = READ_SIZE) -> Iterator[bytes]:
     """All of an opened file's bytes in their order, decompressed."""
     plain = decompressed(file, kind)
     while block := reading(lambda: plain.read(size), name, kind):

@@ -16,7 +16,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from .. import _core
 from ..cores import thread_count
-from .streams import BLOCK, blocks, name_of, opened
+from .streams import READ_SIZE, blocks, name_of, opened
 
 ZeroBased = bool | Literal["auto"]
 
@@ -210,7 +210,7 @@ def _is_regular(file: BinaryIO) -> bool:
 
 def _read_regular(reader: Any, file: BinaryIO, offset: int) -> None:
     at = offset or file.tell()
-    while not reader.done and (count := reader.read(file.fileno(), at, BLOCK)):
+    while not reader.done and (count := reader.read(file.fileno(), at, READ_SIZE)):
         at += count
 
 

@@ -9,7 +9,7 @@ from typing import Any, BinaryIO, cast
 import numpy as np
 
 from .columns import find_column
-from .streams import BLOCK, Begun, decompressed, name_of, opened, reading
+from .streams import READ_SIZE, Begun, decompressed, name_of, opened, reading
 
 
 def read_table(
@@ -112,7 +112,7 @@ def _begun_csv(file: BinaryIO, compressed: str | None, name: str, threads: bool)
     import pyarrow.csv as arrow
 
     plain = decompressed(file, compressed)
-    first = reading(lambda: plain.read(BLOCK), name, compressed)
+    first = reading(lambda: plain.read(READ_SIZE), name, compressed)
     if not first:
         raise ValueError(f"{name}: the file is empty")
     header = _has_header(first)

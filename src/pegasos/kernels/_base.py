@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from ..problem.problem import UNIT as UNIT
 from ._parameters import Parameters
 from ._rows import Array as Array
 from ._rows import Rows as Rows
@@ -18,7 +19,6 @@ from ._rows import products as products
 
 Floats = NDArray[np.float64]
 Errors = tuple[Floats, Floats]
-UNIT = 2.0**-53  # the largest relative error of one operation in float64
 TINY = 2.0**-1074  # the largest error of a product that underflows there
 TYPICAL = 5e-9  # error of a float32 sum of products, relative to the largest it can be
 _SHOWS = 1e-3  # an error of an exponent that shows in the value

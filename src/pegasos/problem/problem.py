@@ -18,6 +18,7 @@ from .rows import naming
 from .weights import Weights as Weights
 
 Floats = NDArray[np.float64]
+UNIT = 2.0**-53  # the largest relative error of one operation in float64
 _PIECE = 1 << 20  # rows
 
 

@@ -12,11 +12,9 @@ import numpy as np
 from sklearn.base import is_classifier
 
 from ..estimators.base import Stated
-from ..problem.problem import Floats, Problem
+from ..problem.problem import UNIT, Floats, Problem
 from ..solvers.base import Fit
 from .folds import Fold
-
-_UNIT = 2.0**-53
 
 
 def radius_of(problem: Problem, fit: Fit) -> float:
@@ -62,7 +60,7 @@ class Bounds:
         given, lengths = scores[rows], self._lengths[rows]
         s = None if self._s is None else self._s[rows]
         # A product of n numbers is wrong by n roundings; each row has fewer than there are weights.
-        each = [radius_of(problem, fit) + (fit.w.size + 8) * _UNIT * float(np.sqrt(fit.w @ fit.w)) for fit in fits]
+        each = [radius_of(problem, fit) + (fit.w.size + 8) * UNIT * float(np.sqrt(fit.w @ fit.w)) for fit in fits]
         if not self._classifies:
             return *self._of_numbers(self._y[rows], given[:, 0], each[0] * lengths, s), np.nan
         margins = np.array(each if len(each) > 1 else each * given.shape[1]) / (1 if len(each) > 1 else np.sqrt(2))

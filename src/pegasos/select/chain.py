@@ -16,6 +16,8 @@ from ..solvers.dual import DualSolver
 from ..solvers.many import Job
 from .folds import PIECE
 
+# tol for a choice between several: what is more exact hardly moves a score, and takes much longer
+FAIR = 1e-3
 _SMOOTH_ROWS, _SMOOTH_WEIGHTS = 128, 1200  # rows for each weight, and weights: see second_order/descent.hpp
 
 

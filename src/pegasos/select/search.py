@@ -18,14 +18,13 @@ from ..caller import user_level
 from ..estimators.base import Stated
 from ..problem.problem import Floats, Problem
 from ..solvers.base import Fit, Run
-from .chain import worst_gap
+from .chain import FAIR, worst_gap
 from .folds import Fold
 from .results import is_past, open_questions
 
 # Measured on 10,000 texts, as many generated ones and 100,000 abstracts, hinge: mean scores differ from those of fits
 # to 1e-3 by 0.004 at most, by 0.001 near the best lam, for a third to a half of the work at the smallest lams.
 _ROUGH = 0.05
-_FAIR = 1e-3  # tol for a choice between several: what is more exact hardly moves a score, and takes much longer
 _FEW = 3  # folds: with fewer a standard error says nothing
 _FEW_ROWS = 1000  # to be exact at once takes milliseconds, and scores that hardly differ would all be fitted twice
 
@@ -117,7 +116,7 @@ class Search:
             if self._model.stop_early and is_past(found.scores[:, : i + 1]):
                 break
         if tol > self._run.tol:
-            for finer in dict.fromkeys((max(_FAIR, self._run.tol), self._run.tol)):
+            for finer in dict.fromkeys((max(FAIR, self._run.tol), self._run.tol)):
                 self._make_exact(found, lams, finer, fit)
         rough = ~(found.exact | found.missed)[:, : found.n_lams]
         found.stopped_early = found.n_lams < len(lams) or bool(rough.any())

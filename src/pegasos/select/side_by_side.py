@@ -15,9 +15,9 @@ from ..problem.weights import CodedWeights
 from ..solvers.base import Fit, Resume, Run, Solver
 from ..solvers.dual import Auto
 from ..solvers.many import Job, solve_many
-from .chain import profits
+from .chain import FAIR, profits
 
-_FAIR = 1e-3  # tol: what is more exact is done one by one,
+# What is to be more exact than FAIR is done one by one,
 _FINEST = 1e-5  # but where there are more weights than this, and second-order methods have nothing to add, down to here
 _MANY_WEIGHTS = 1200
 _WIDEST = 8  # problems side by side: their numbers of a feature fill a line of the cache
@@ -39,13 +39,13 @@ def stand_side_by_side(problem: Problem, solver: Solver, run: Run) -> bool:
         and hasattr(problem.data, "native")
         and not run.room.folder
         and profits(problem, solver)
-        and run.tol >= (_FAIR if problem.n_weights <= _MANY_WEIGHTS else _FINEST)
+        and run.tol >= (FAIR if problem.n_weights <= _MANY_WEIGHTS else _FINEST)
         and (not problem.is_regression or _moderate(problem.labels))
     )
 
 
 def _most_epochs(problem: Problem, run: Run) -> int:
-    fine = run.tol <= _FAIR and problem.n_weights > _MANY_WEIGHTS
+    fine = run.tol <= FAIR and problem.n_weights > _MANY_WEIGHTS
     return _MOST_FINE_EPOCHS if fine else _MOST_EPOCHS
 
 
@@ -134,7 +134,7 @@ class SideBySide:
         options.seed, options.most_epochs = seed, int(np.ceil(min(_most_epochs(problems[0], run), run.max_epochs)))
         options.tol = run.tol * min(one.at_zero for one in problems)
         options.new_lam = bool(any(job.start.lam != job.problem.lam for _, job in jobs if job.start.dual is not None))
-        options.trust, options.many_epochs = self._trust.get(group.places[0], 1.0), run.tol <= _FAIR
+        options.trust, options.many_epochs = self._trust.get(group.places[0], 1.0), run.tol <= FAIR
         w = np.empty((n, dim))
         coded = [one.weights for one in problems if isinstance(one.weights, CodedWeights)]
         if len(coded) == n:

@@ -15,10 +15,9 @@ from numpy.typing import NDArray
 from .. import _core
 from ..losses.own import asked, call
 from ..problem.free_bias import balanced
-from ..problem.problem import Floats, Problem
+from ..problem.problem import UNIT, Floats, Problem
 from .own_bias import best_bias, farthest_bias
 
-_UNIT = 2.0**-53
 _FEW = 12  # units: what a loss or a conjugate, a few operations, may be wrong by
 
 
@@ -122,8 +121,8 @@ class Certifier:
     def _loss_error(self, model: _Model) -> float:
         """sum_i s_i times by how much a loss may be wrong."""
         counts, lengths = self._sizes
-        unit = max(_UNIT, model.coarse / 2)
-        e = (counts + 4) * _UNIT * float(np.linalg.norm(model.w)) * lengths + 4 * _UNIT * abs(model.bias)
+        unit = max(UNIT, model.coarse / 2)
+        e = (counts + 4) * UNIT * float(np.linalg.norm(model.w)) * lengths + 4 * UNIT * abs(model.bias)
         e += 4 * unit * (np.abs(model.scores) + np.abs(self._y) + 1)
         if not np.isfinite(e).all():
             return np.inf
@@ -154,7 +153,7 @@ class Certifier:
         problem = self._problem
         if not problem.free_bias or point.mass == 0.0:
             return 0.0
-        terms = (2 * len(self._y) + 4) * _UNIT
+        terms = (2 * len(self._y) + 4) * UNIT
         reach = float(np.max(self._sizes[1])) * float(np.sqrt(2 * model.objective / problem.lam))
         most = reach + self._farthest_bias
         return terms / (1 - terms) * point.mass / problem.weights.total * most
@@ -181,7 +180,7 @@ class Certifier:
         conjugates, unit = asked(self._loss, "conjugate", a, self._y)
         square = float(u @ u) / (2 * problem.lam * total**2)
         sizes = np.abs(conjugates) + np.abs(a) * (np.abs(self._y) + 1)
-        coarse = _FEW * unit / 2 * self._mean(sizes) if unit / 2 > _UNIT else 0.0
+        coarse = _FEW * unit / 2 * self._mean(sizes) if unit / 2 > UNIT else 0.0
         mass = self._s * np.abs(a)
         pull, all_mass = float(mass @ self._sizes[1]), float(mass.sum())
         return _Sums(-self._mean(conjugates) - square, square, pull, float(self._s @ sizes), coarse, all_mass)

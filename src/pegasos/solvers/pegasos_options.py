@@ -24,17 +24,11 @@ def native_options(solver: Pegasos, problem: Problem, run: Run, start: Resume, s
     """The options of a fit that goes on from there."""
     t = start.steps
     k = min(solver.k, problem.m)  # larger only in partial_fit, where the last batch may be short
-    if run.one_pass:
-        steps: float = -(-problem.m // k)
-    elif solver.T is not None:
-        steps = solver.T
-    else:
-        steps = math.ceil(run.max_epochs * problem.m / k) if run.max_epochs < 1e18 else _MOST_STEPS
     o = _core.PegasosOptions()
     o.k, o.seed = k, seed
     o.from_start = t == 0 and not (isinstance(solver.start, str) and solver.start == "zero")
     o.set_sampling(solver.sampling)
-    o.steps = min(t + int(steps), _MOST_STEPS)
+    o.steps = last_step(solver, run, problem.m, k, t)
     o.certify = bool(solver.certify) or run.one_pass
     o.to_the_end, o.one_pass = solver.T is not None, run.one_pass
     if o.certify:
@@ -103,6 +97,17 @@ def average_left(left: Mapping[str, Any], c: float, steps: int, one_pass: bool) 
     B, C, weight = left["B"], left["C"] * (c / left["c"]), float(left["averaged"])  # C v must not change
     part = 1.0 if one_pass or weight <= steps else steps / weight
     return part * B, part * C, part * weight
+
+
+def last_step(solver: Pegasos, run: Run, m: int, k: int, t: int) -> int:
+    """That of a fit on m rows, or sequences, which goes on after step t."""
+    if run.one_pass:
+        steps: float = -(-m // k)
+    elif solver.T is not None:
+        steps = solver.T
+    else:
+        steps = math.ceil(run.max_epochs * m / k) if run.max_epochs < 1e18 else _MOST_STEPS
+    return min(t + int(steps), _MOST_STEPS)
 
 
 def late_start(problem: Problem) -> float:

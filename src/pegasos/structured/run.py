@@ -25,7 +25,7 @@ from ..rules import LAM, Flag, Integer, Level, Number, OneOf, OrNone, Rule, chec
 from ..solvers import Pegasos, solver_of
 from ..solvers.base import Fit, Resume, Run
 from ..solvers.history import History
-from ..solvers.pegasos_options import average_left, norma_p, schedule
+from ..solvers.pegasos_options import average_left, last_step, norma_p, schedule
 from ..solvers.pegasos_refusals import refuse_long_step
 from ..solvers.store import active, refuse_store
 
@@ -52,6 +52,7 @@ __all__ = [
     "all_or_nothing",
     "average_left",
     "check",
+    "last_step",
     "native_watch",
     "norma_p",
     "quiet_watch",

@@ -9,9 +9,7 @@ from typing import Any
 import numpy as np
 
 from .. import _core
-from .run import Fit, Floats, Pegasos, Run, average_left, native_watch, refuse_long_step, schedule
-
-_MOST_STEPS = 2**62
+from .run import Fit, Floats, Pegasos, Run, average_left, last_step, native_watch, refuse_long_step, schedule
 
 
 @dataclass(frozen=True)
@@ -107,13 +105,7 @@ def _options(task: Task, solver: Pegasos, stop: Run, t: int, late: float, seed: 
     o = _core.PegasosOptions()
     o.k, o.seed = min(solver.k, task.m), seed
     o.set_sampling(solver.sampling)
-    if stop.one_pass:
-        steps: float = -(-task.m // o.k)
-    elif solver.T is not None:
-        steps = solver.T
-    else:
-        steps = math.ceil(stop.max_epochs * task.m / o.k) if stop.max_epochs < 1e18 else _MOST_STEPS
-    o.steps = min(t + int(steps), _MOST_STEPS)
+    o.steps = last_step(solver, stop, task.m, o.k, t)
     o.tol, o.to_the_end, o.one_pass = stop.tol * task.at_zero, solver.T is not None, stop.one_pass
     o.set_step(*schedule(solver), late)
     if solver.projection:
