@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
@@ -11,19 +9,17 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from ..caller import user_level
 from ..cores import thread_count as thread_count
 from ..io.mixin import Files
 from ..problem.problem import Floats, Problem, Weights
 from ..progress import CallbackSupportMixin, Progress, Told
-from ..rules import LAM, Flag, Integer, Level, Number, OrNone, Rule, check
+from ..rules import LAM, Flag, Integer, Level, Number, OrNone, Rule
 from ..solvers import solver_of
 from ..solvers.base import Fit, Resume, Run, Solver
 from ..solvers.many import Job, ReportOf, solve_many
-from ..solvers.store import active, refuse_store
+from .course import columns_of, limits_of, run_of, tell_the_end
 
 RULES: dict[str, Rule] = {
     "lam": LAM,
@@ -79,22 +75,7 @@ class Model(SolverInside, Files, CallbackSupportMixin, BaseEstimator):  # type: 
         return tags
 
     def _begin(self, one_pass: bool = False) -> Run:
-        began = time.perf_counter()
-        check(self._rules, self, hints={"lam": "Coming from C? lam = 1 / (C * n_rows)."})
-        if self.n_jobs == 0:
-            raise ValueError("n_jobs must not be 0; use None or 1 for one thread, -1 for all cores.")
-        if one_pass or not self._keeps_checkpoints:
-            refuse_store(f"{type(self).__name__}.{'partial_fit' if one_pass else 'fit'}")
-        return Run(
-            self.tol,
-            self.max_epochs,
-            self.max_time,
-            one_pass,
-            began,
-            threads=thread_count(self.n_jobs),
-            remember=bool(self.warm_start) and not one_pass,
-            store=active.get(),
-        )
+        return run_of(self, one_pass, "Coming from C? lam = 1 / (C * n_rows).")
 
     def _n_models(self) -> tuple[int, ...]:
         """How many models there may be."""
@@ -140,14 +121,7 @@ class Model(SolverInside, Files, CallbackSupportMixin, BaseEstimator):  # type: 
         self.gap_ = self.objective_ - self.dual_objective_
         overflown = bool(np.isinf([self.objective_, self.dual_objective_]).any())  # NaN: there is no bound, as promised
         self.converged_ = all(fit.converged and not fit.interrupted for fit in fits) and not overflown
-        lines = np.concatenate([fit.history for fit in fits])
-        self.history_ = {
-            "seconds": lines[:, 0],
-            "steps": lines[:, 1].astype(np.int64),
-            "objective": lines[:, 2],
-            "dual": lines[:, 3],
-            "gap": lines[:, 2] - lines[:, 3],
-        }
+        self.history_ = columns_of(np.concatenate([fit.history for fit in fits]))
         if several:
             self.history_["class"] = np.repeat(names, [len(fit.history) for fit in fits])
         self._rounding = max(fit.rounding for fit in fits)
@@ -174,7 +148,7 @@ class Model(SolverInside, Files, CallbackSupportMixin, BaseEstimator):  # type: 
 
     def _steps_advice(self) -> str:
         """What would let the solver go on."""
-        return f"Raise max_epochs={self.max_epochs}" + (f" or max_time={self.max_time}" if self.max_time else "")
+        return limits_of(self)
 
     def _steps_were_given(self) -> bool:
         """Whether not reaching tol is no surprise."""
@@ -189,19 +163,11 @@ class Model(SolverInside, Files, CallbackSupportMixin, BaseEstimator):  # type: 
             return
         allowed = self.tol * problem.at_zero
         gaps = np.atleast_1d(self.gap_)
-        said = f"at most {gaps.max():.3g} above the minimum, tol={self.tol:g} asks for {allowed:.3g}"
         note = _rare_note(gaps, problem.best_constants())
-        if self.verbose:
-            print(f"[pegasos] {'converged' if self.converged_ else 'not converged'}: {said}.{note}")
-        if surprised:
-            which = f" for {np.sum(gaps > allowed)} of {len(gaps)} classes" if len(gaps) > 1 else ""
-            scaled = "the features and y" if problem.is_regression else "the features"
-            warnings.warn(
-                f"not converged{which}: the objective is {said}. {self._advice(allowed)}, raise tol, or scale {scaled} "
-                f"(StandardScaler, Normalizer).{note}",
-                ConvergenceWarning,
-                stacklevel=user_level(),
-            )
+        which = f" for {np.sum(gaps > allowed)} of {len(gaps)} classes" if len(gaps) > 1 else ""
+        scaled = "the features and y" if problem.is_regression else "the features"
+        advice = f"{self._advice(allowed)}, raise tol, or scale {scaled} (StandardScaler, Normalizer)"
+        tell_the_end(self, allowed, advice if surprised else None, which, note)
 
 
 def _rare_note(gaps: Floats, constants: Floats) -> str:

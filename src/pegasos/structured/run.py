@@ -1,22 +1,21 @@
-"""All that sequences take from the rest of the package: when to stop, who is told, seeds and threads.
+"""How fits go, as sequences and structures take it from the other rooms: when to stop, who is told, seeds, threads.
 
-Whoever changes those has this one file to look at.
+Whoever changes those has this one file to look at. What files beside it take from other rooms themselves is words,
+costs, checks of rows and the place that warnings point to: a test holds them to it.
 """
 
 from __future__ import annotations
 
 import time
-import warnings
 from threading import get_ident, main_thread
 from typing import Any
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
 from .. import _core
-from ..caller import user_level
 from ..estimators.base import SolverInside, seed_of
 from ..estimators.base import thread_count as thread_count
+from ..estimators.course import columns_of, limits_of, run_of, tell_the_end
 from ..io.mixin import Files
 from ..problem.problem import Floats
 from ..problem.weights import row_weights
@@ -27,7 +26,6 @@ from ..solvers.base import Fit, Resume, Run
 from ..solvers.history import History
 from ..solvers.pegasos_options import average_left, last_step, norma_p, schedule
 from ..solvers.pegasos_refusals import refuse_long_step
-from ..solvers.store import active, refuse_store
 
 __all__ = [
     "LAM",
@@ -71,14 +69,7 @@ __all__ = [
 
 def stop_of(model: Any, one_pass: bool = False) -> Run:
     """When a fit of this estimator ends; the clock starts here."""
-    remember = bool(model.warm_start) and not one_pass
-    stop = Run(model.tol, model.max_epochs, model.max_time, one_pass, remember=remember, store=active.get())
-    check(model._rules, model, hints={"lam": "Coming from crfsuite's c2? lam = 2 * c2 / n_sequences."})
-    if one_pass or not getattr(model, "_keeps_checkpoints", False):
-        refuse_store(f"{type(model).__name__}.{'partial_fit' if one_pass else 'fit'}")
-    if model.n_jobs == 0:
-        raise ValueError("n_jobs must not be 0; use None or 1 for one thread, -1 for all cores.")
-    return stop
+    return run_of(model, one_pass, "Coming from crfsuite's c2? lam = 2 * c2 / n_sequences.")
 
 
 def native_watch(stop: Run, w: Floats) -> _core.Watch:
@@ -103,26 +94,10 @@ def set_history(model: Any, fit: Fit) -> None:
     model.objective_, model.dual_objective_ = fit.objective, fit.dual_objective
     model.gap_ = model.objective_ - model.dual_objective_
     model.converged_ = bool(fit.converged and not fit.interrupted)
-    lines = fit.history
-    model.history_ = {
-        "seconds": lines[:, 0],
-        "steps": lines[:, 1].astype(np.int64),
-        "objective": lines[:, 2],
-        "dual": lines[:, 3],
-        "gap": lines[:, 2] - lines[:, 3],
-    }
+    model.history_ = columns_of(fit.history)
 
 
 def warn_if_short(model: Any, at_zero: float, surprised: bool) -> None:
     """Say how far from the minimum the model may be, where that is more than was asked for."""
-    allowed = model.tol * at_zero
-    said = f"at most {model.gap_:.3g} above the minimum, tol={model.tol:g} asks for {allowed:.3g}"
-    if model.verbose:
-        print(f"[pegasos] {'converged' if model.converged_ else 'not converged'}: {said}.")
-    if surprised and not model.converged_:
-        limits = f"Raise max_epochs={model.max_epochs}" + (f" or max_time={model.max_time}" if model.max_time else "")
-        warnings.warn(
-            f"not converged: the objective is {said}. {limits}, or raise tol or lam.",
-            ConvergenceWarning,
-            stacklevel=user_level(),
-        )
+    advice = f"{limits_of(model)}, or raise tol or lam" if surprised and not model.converged_ else None
+    tell_the_end(model, model.tol * at_zero, advice)

@@ -64,7 +64,7 @@ class TrainedChain(FittedChain):
         facts = {"classes_": data.classes, "_features": data.features, "_shape": shape, "_loss": self.loss}
         told = run.Told(*data.given, lambda weights: facts | {"_w": weights[0]})
         progress = run.Progress(self, [""], told, [going.w], lambda: float(self.tol * task.at_zero))
-        stop = run.Run(**{**vars(stop), "report": progress.report_of(0), "threads": self._threads()})
+        stop = run.Run(**{**vars(stop), "report": progress.report_of(0)})
         stop, seed = begin(stop, self, data, shape, going, run.seed_of(self.random_state, solver))
         fit, left = solve_once(task, solver, stop, going, seed)
         if not np.isfinite(fit.w).all():

@@ -1,0 +1,68 @@
+"""How the fit of an estimator begins, and what is told of its end: models of rows, of sequences and of structures."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+
+from ..caller import user_level
+from ..cores import thread_count
+from ..problem.problem import Floats
+from ..rules import check
+from ..solvers.base import Run
+from ..solvers.store import active, refuse_store
+
+
+def run_of(model: Any, one_pass: bool, hint: str) -> Run:
+    """When a fit of this estimator ends; its parameters are checked, and the clock starts. hint: about a wrong lam."""
+    began = time.perf_counter()
+    check(model._rules, model, hints={"lam": hint})
+    if model.n_jobs == 0:
+        raise ValueError("n_jobs must not be 0; use None or 1 for one thread, -1 for all cores.")
+    if one_pass or not getattr(model, "_keeps_checkpoints", False):
+        refuse_store(f"{type(model).__name__}.{'partial_fit' if one_pass else 'fit'}")
+    return Run(
+        model.tol,
+        model.max_epochs,
+        model.max_time,
+        one_pass,
+        began,
+        threads=thread_count(model.n_jobs),
+        remember=bool(model.warm_start) and not one_pass,
+        store=active.get(),
+    )
+
+
+def columns_of(lines: Floats) -> dict[str, NDArray[Any]]:
+    """The lines of one history, or of several, as `history_` has them."""
+    return {
+        "seconds": lines[:, 0],
+        "steps": lines[:, 1].astype(np.int64),
+        "objective": lines[:, 2],
+        "dual": lines[:, 3],
+        "gap": lines[:, 2] - lines[:, 3],
+    }
+
+
+def limits_of(model: Any) -> str:
+    """What would let a solver go on."""
+    return f"Raise max_epochs={model.max_epochs}" + (f" or max_time={model.max_time}" if model.max_time else "")
+
+
+def tell_the_end(model: Any, allowed: float, advice: str | None, which: str = "", note: str = "") -> None:
+    """Print the summary, if asked to, and warn with the numbers and some advice about what was not reached."""
+    gap = float(np.max(model.gap_))
+    said = f"at most {gap:.3g} above the minimum, tol={model.tol:g} asks for {allowed:.3g}"
+    if model.verbose:
+        print(f"[pegasos] {'converged' if model.converged_ else 'not converged'}: {said}.{note}")
+    if advice is not None:
+        warnings.warn(
+            f"not converged{which}: the objective is {said}. {advice}.{note}",
+            ConvergenceWarning,
+            stacklevel=user_level(),
+        )
