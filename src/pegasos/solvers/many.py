@@ -34,6 +34,46 @@ def _untold(_: int) -> Report | None:
     return None
 
 
+@dataclass(frozen=True)
+class _Work:
+    """All jobs, and how one of them is done."""
+
+    jobs: Sequence[Job]
+    solver: Solver
+    run: Run
+    seed: int
+    report_of: ReportOf
+
+    @property
+    def at_once(self) -> int:
+        return min(self.run.threads, len(self.jobs))
+
+    def one(self, i: int) -> Fit:
+        run, start = self.run, self.jobs[i].start
+        if run.halt[0]:
+            return Fit(start.w, start.steps, 0.0, np.empty((0, 4)), False, interrupted=True)
+        budget = run.max_time
+        if budget is not None:  # the time left, shared by the jobs left
+            now = run.seconds()
+            budget = now + max(0.0, budget - now) / -(-(len(self.jobs) - i) // run.threads)
+        inside = max(1, run.threads // self.at_once)
+        kept = None if run.store is None else run.store.job(i)
+        done = None if kept is None else kept.finished()
+        if done is not None:
+            return done
+        mine = replace(run, max_time=budget, report=self.report_of(i), threads=inside, job_store=kept)
+        fit = self.solver.solve(self.jobs[i].problem, mine, start, self.seed)
+        if fit.interrupted:
+            self.halt()
+        elif kept is not None:
+            kept.finish(fit)
+        return fit
+
+    def halt(self) -> None:
+        """Others stop within milliseconds, and what they have is kept."""
+        self.run.halt[0] = 1
+
+
 def solve_many(
     jobs: Sequence[Job],
     solver: Solver,
@@ -46,51 +86,24 @@ def solve_many(
     A fit that is interrupted ends the others: what they have is kept, those that have not begun are where they start.
     The first error is raised. report_of: who hears of job number i.
     """
-
-    n_threads = run.threads
-    at_once = min(n_threads, len(jobs))
-
-    def one(i: int) -> Fit:
-        start = jobs[i].start
-        if run.halt[0]:
-            return Fit(start.w, start.steps, 0.0, np.empty((0, 4)), False, interrupted=True)
-        budget = run.max_time
-        if budget is not None:  # the time left, shared by the jobs left
-            now = run.seconds()
-            budget = now + max(0.0, budget - now) / -(-(len(jobs) - i) // n_threads)
-        inside = max(1, n_threads // at_once)
-        kept = None if run.store is None else run.store.job(i)
-        done = None if kept is None else kept.finished()
-        if done is not None:
-            return done
-        mine = replace(run, max_time=budget, report=report_of(i), threads=inside, job_store=kept)
-        fit = solver.solve(jobs[i].problem, mine, start, seed)
-        if fit.interrupted:
-            run.halt[0] = 1
-        elif kept is not None:
-            kept.finish(fit)
-        return fit
-
-    if n_threads == 1 or len(jobs) == 1:
-        return finite([one(i) for i in range(len(jobs))])
+    work = _Work(jobs, solver, run, seed, report_of)
+    if run.threads == 1 or len(jobs) == 1:
+        return finite([work.one(i) for i in range(len(jobs))])
     fits: list[Fit | None] = [None] * len(jobs)
-
-    def halt() -> None:  # others stop within milliseconds, and what they have is kept
-        run.halt[0] = 1
 
     def keep(i: int, _: Look) -> None:
         try:
-            fits[i] = one(i)
+            fits[i] = work.one(i)
         except BaseException:
-            halt()
+            work.halt()
             raise
 
     try:
-        Shared(len(jobs), keep).run(at_once - 1, lambda: None, halt)
+        Shared(len(jobs), keep).run(work.at_once - 1, lambda: None, work.halt)
     except KeyboardInterrupt as error:
-        halt()
+        work.halt()
         first = next((i for i, fit in enumerate(fits) if fit is None or fit.interrupted), 0)
-        kept = [fit or one(i) for i, fit in enumerate(fits)]
+        kept = [fit or work.one(i) for i, fit in enumerate(fits)]
         kept[first].interrupted, kept[first].error = True, error
         return kept
     known = [fit for fit in fits if fit is not None]

@@ -126,115 +126,141 @@ class Journal(History):
 
 def frank_wolfe(examples: Examples, stop: Run, at_zero: float, blocks: list[WorkingSet], seed: int) -> Fit:
     """Block-coordinate Frank-Wolfe with working sets; examples are visited by their gap once all have been."""
-    m, unit = examples.m, 1.0 / (examples.lam * examples.m)
     w = np.zeros(examples.size)
-    journal = Journal(stop, stop.tol * at_zero, w)
-    gaps, visits = np.full(m, np.inf), 0
+    state = _FrankWolfe(examples, blocks, w, Journal(stop, stop.tol * at_zero, w))
+    journal = state.journal
+    error = journal.guarded(lambda: state.rounds(seed), lambda: state.certify(False))
+    if error is not None and journal.certified is None:
+        state.rebuild()
+    return journal.fit(examples, w, state.visits, state.visits, error)
 
-    def rebuild() -> None:
-        w[:] = 0.0
-        for block in blocks:
+
+class _FrankWolfe:
+    """Working sets of all examples, and the w that they make."""
+
+    def __init__(self, examples: Examples, blocks: list[WorkingSet], w: Floats, journal: Journal) -> None:
+        self.examples, self.blocks, self.w, self.journal = examples, blocks, w, journal
+        self.unit = 1.0 / (examples.lam * examples.m)
+        self.gaps, self.visits = np.full(examples.m, np.inf), 0
+
+    def rebuild(self) -> None:
+        self.w[:] = 0.0
+        for block in self.blocks:
             for psi, alpha in zip(block.psi, block.alpha, strict=True):
                 if alpha > 0:
-                    psi.add_to(w, alpha * unit)
+                    psi.add_to(self.w, alpha * self.unit)
 
-    def certify(going_on: bool) -> bool:
-        nonlocal visits
-        rebuild()
-        objective, found = examples.objective(w, blocks, journal.look)
-        visits += m
-        mean_cost = sum(float(block.alpha @ block.cost) for block in blocks) / m
-        penalty = 0.5 * examples.lam * float(w @ w)
+    def certify(self, going_on: bool) -> bool:
+        """A line of history; what was found on the way joins the working sets, if the fit goes on."""
+        examples, m = self.examples, self.examples.m
+        self.rebuild()
+        objective, found = examples.objective(self.w, self.blocks, self.journal.look)
+        self.visits += m
+        mean_cost = sum(float(block.alpha @ block.cost) for block in self.blocks) / m
+        penalty = 0.5 * examples.lam * float(self.w @ self.w)
         rounding = 2.0**-52 * (examples.size + 4 * m) * (mean_cost + objective + penalty)
-        if journal.note(visits, objective, mean_cost - penalty - rounding):
+        if self.journal.note(self.visits, objective, mean_cost - penalty - rounding):
             return True
         for i, (psi, cost, y) in enumerate(found if going_on else []):
-            blocks[i].add(psi, cost, y)
-            gaps[i] = blocks[i].solve(w, unit)
+            self.blocks[i].add(psi, cost, y)
+            self.gaps[i] = self.blocks[i].solve(self.w, self.unit)
         return False
 
-    def rounds() -> None:
-        nonlocal visits
-        rebuild()
+    def rounds(self, seed: int) -> None:
+        m, journal = self.examples.m, self.journal
+        self.rebuild()
         for epoch in range(2**31):
             order = _core.picks("permutation", seed, m, epoch * m, m)
-            busy = gaps > 0.1 * gaps.mean() if np.isfinite(gaps).all() else np.ones(m, bool)
+            busy = self.gaps > 0.1 * self.gaps.mean() if np.isfinite(self.gaps).all() else np.ones(m, bool)
             for i in order[busy[order]]:
                 journal.look()
-                blocks[i].add(*examples.worst(i, w))
-                gaps[i] = blocks[i].solve(w, unit)
-                visits += 1
-            for _ in range(5):
-                total = 0.0
-                for block in blocks:
-                    journal.look()
-                    total += block.solve(w, unit)
-                if total / m < 0.1 * journal.tol:
-                    break
-            last = visits >= stop.max_epochs * m
-            if (last or gaps.mean() <= 2 * journal.tol or epoch % 5 == 4) and (certify(not last) or last):
+                self.blocks[i].add(*self.examples.worst(i, self.w))
+                self.gaps[i] = self.blocks[i].solve(self.w, self.unit)
+                self.visits += 1
+            self.again()
+            last = self.visits >= journal.run.max_epochs * m
+            due = last or self.gaps.mean() <= 2 * journal.tol or epoch % 5 == 4
+            if due and (self.certify(not last) or last):
                 return
 
-    error = journal.guarded(rounds, lambda: certify(False))
-    if error is not None and journal.certified is None:
-        rebuild()
-    return journal.fit(examples, w, visits, visits, error)
+    def again(self) -> None:
+        """All working sets a few times, which decodes nothing."""
+        for _ in range(5):
+            total = 0.0
+            for block in self.blocks:
+                self.journal.look()
+                total += block.solve(self.w, self.unit)
+            if total / self.examples.m < 0.1 * self.journal.tol:
+                return
 
 
 def pegasos(examples: Examples, solver: Pegasos, stop: Run, at_zero: float, seed: int) -> Fit:
     """The paper's step (Fig. 2): k examples, shrink, add, project."""
-    m, lam, k = examples.m, examples.lam, solver.k
-    v, total, out = np.zeros(examples.size), np.zeros(examples.size), np.zeros(examples.size)
-    journal = Journal(stop, stop.tol * at_zero, out)
-    counts, cost, averaged = np.zeros(m), 0.0, 0
-    radius = math.sqrt(at_zero / lam) if solver.projection else math.inf
-    kind, number = schedule(solver)
-    steps = solver.T if solver.T is not None else math.ceil(min(stop.max_epochs, 1e12) * m / k)
-    epoch = max(1, m // k)
-    next_look, t = epoch, 0
-
-    def check() -> bool:
-        out[:] = total / averaged if averaged else v
-        objective, _ = examples.objective(out, None, journal.look)
-        scale, penalty = lam * m, 0.5 * lam * float(v @ v)
-        most = 1.0 / max(1.0, float(np.max(counts * scale)))
-        part = min(most, lam * cost / (2 * penalty)) if penalty > 0 else most
-        rounding = 2.0**-52 * (t * k + examples.size) * (lam * cost + penalty + objective)
-        return journal.note(t, objective, part * lam * cost - part * part * penalty - rounding)
-
-    def walk() -> None:
-        nonlocal t, cost, averaged, next_look
-        while t < steps:
-            rows = _core.picks(solver.sampling, seed, m, t * k, k, k=k)
-            found = []
-            for i in rows:
-                journal.look()
-                found.append(examples.worst(i, v))
-            t += 1
-            eta = {"pegasos": 1.0 / (lam * t), "norma": number / (lam * math.sqrt(t))}.get(kind, number)
-            shrink = 1.0 - eta * lam
-            v[:] *= shrink
-            counts[:] *= shrink
-            cost *= shrink
-            for i, (psi, price, _) in zip(rows, found, strict=True):
-                psi.add_to(v, eta / k)
-                counts[i] += eta / k
-                cost += eta / k * price
-            length = float(np.linalg.norm(v))
-            if length > radius:
-                v[:] *= radius / length
-                counts[:] *= radius / length
-                cost *= radius / length
-            if solver.output == "average" or (solver.output == "tail" and t > (1 - solver.tail) * (solver.T or 0)):
-                total[:] += v
-                averaged += 1
-            if solver.T is None and t >= next_look:
-                if check():
-                    return
-                next_look = t + epoch * max(1, t // (4 * epoch))
-        check()
-
-    error = journal.guarded(walk, check)
+    out = np.zeros(examples.size)
+    walk = _Walk(examples, solver, out, Journal(stop, stop.tol * at_zero, out), at_zero)
+    journal = walk.journal
+    error = journal.guarded(lambda: walk.steps(seed), walk.check)
     if error is not None and journal.certified is None:
-        out[:] = v
-    return journal.fit(examples, out, t, t * k, error)
+        out[:] = walk.v
+    return journal.fit(examples, out, walk.t, walk.t * solver.k, error)
+
+
+class _Walk:
+    """v after t steps, the dual variables and the mean cost that belong to it, and the sum of what is averaged."""
+
+    def __init__(self, examples: Examples, solver: Pegasos, out: Floats, journal: Journal, at_zero: float) -> None:
+        self.examples, self.solver, self.out, self.journal = examples, solver, out, journal
+        self.v, self.total, self.averaged = np.zeros(examples.size), np.zeros(examples.size), 0
+        self.counts, self.cost, self.t = np.zeros(examples.m), 0.0, 0
+        self.radius = math.sqrt(at_zero / examples.lam) if solver.projection else math.inf
+
+    def check(self) -> bool:
+        """A line of history."""
+        examples, lam, cost = self.examples, self.examples.lam, self.cost
+        self.out[:] = self.total / self.averaged if self.averaged else self.v
+        objective, _ = examples.objective(self.out, None, self.journal.look)
+        scale, penalty = lam * examples.m, 0.5 * lam * float(self.v @ self.v)
+        most = 1.0 / max(1.0, float(np.max(self.counts * scale)))
+        part = min(most, lam * cost / (2 * penalty)) if penalty > 0 else most
+        rounding = 2.0**-52 * (self.t * self.solver.k + examples.size) * (lam * cost + penalty + objective)
+        return self.journal.note(self.t, objective, part * lam * cost - part * part * penalty - rounding)
+
+    def steps(self, seed: int) -> None:
+        m, solver = self.examples.m, self.solver
+        most = self.journal.run.max_epochs
+        end = solver.T if solver.T is not None else math.ceil(min(most, 1e12) * m / solver.k)
+        epoch = max(1, m // solver.k)
+        next_look = epoch
+        while self.t < end:
+            self.step(_core.picks(solver.sampling, seed, m, self.t * solver.k, solver.k, k=solver.k))
+            if solver.T is None and self.t >= next_look:
+                if self.check():
+                    return
+                next_look = self.t + epoch * max(1, self.t // (4 * epoch))
+        self.check()
+
+    def step(self, rows: Any) -> None:
+        solver, lam, k = self.solver, self.examples.lam, self.solver.k
+        found = []
+        for i in rows:
+            self.journal.look()
+            found.append(self.examples.worst(i, self.v))
+        self.t += 1
+        kind, number = schedule(solver)
+        eta = {"pegasos": 1.0 / (lam * self.t), "norma": number / (lam * math.sqrt(self.t))}.get(kind, number)
+        self.scale(1.0 - eta * lam)
+        for i, (psi, price, _) in zip(rows, found, strict=True):
+            psi.add_to(self.v, eta / k)
+            self.counts[i] += eta / k
+            self.cost += eta / k * price
+        length = float(np.linalg.norm(self.v))
+        if length > self.radius:
+            self.scale(self.radius / length)
+        if solver.output == "average" or (solver.output == "tail" and self.t > (1 - solver.tail) * (solver.T or 0)):
+            self.total += self.v
+            self.averaged += 1
+
+    def scale(self, factor: float) -> None:
+        self.v *= factor
+        self.counts *= factor
+        self.cost *= factor
