@@ -94,32 +94,17 @@ def train(
     Exit code 0: the model has converged, or was asked to stop earlier. 2: bad usage. 3: bad input. 4: not converged.
     """
     from .sequences import is_conll
-    from .training import Training, resumed, train
+    from .training import Training, train
 
     if resume is not None:
-        said = [name for name in ctx.params if (how := ctx.get_parameter_source(name)) and how.name == "COMMANDLINE"]
-        if set(said) - {"resume", "threads", "max_time", "json", "quiet"}:
-            raise typer.BadParameter(
-                "--resume goes on with the rows, the model and the options of the checkpoint; only -j, --max-time, "
-                "--json and --quiet may be given beside it."
-            )
-        from .screen import guarded
-
-        with guarded(quiet):
-            job = resumed(resume, threads if "threads" in said else None, max_time)
-        raise typer.Exit(train(job, json, quiet))
+        raise typer.Exit(_go_on(ctx, resume, threads, max_time, json, quiet))
     if data is None or model is None:
         raise typer.BadParameter("both DATA and -m MODEL are needed.")
     _refuse_over(model, data, test)
     if data == test == "-":
         raise typer.BadParameter("DATA and --test cannot both come from the standard input.")
-    if checkpoint is not None:  # removed when the model is there
-        for name in (checkpoint, f"{checkpoint}.old", f"{checkpoint}.new", f"{checkpoint}.rows"):
-            _refuse_over(name, data, test)
-            if "-" not in (name, model) and os.path.realpath(name) == os.path.realpath(model):
-                raise typer.BadParameter(f"--checkpoint and -m are both {model}: name two files.")
-    if checkpoint is not None and data == "-":
-        raise typer.BadParameter("--checkpoint needs a file of rows: the standard input comes only once.")
+    if checkpoint is not None:
+        _check_checkpoint(checkpoint, data, test, model)
     given = {
         "lam": lam, "tol": tol, "solver": solver.value, "n_jobs": threads, "loss": loss and loss.value,
         "bias": bias and bias.value, "class_weight": "balanced" if balanced else None, "epsilon": epsilon,
@@ -143,6 +128,32 @@ def train(
         limits=tuple(name for name in ("max_epochs", "max_time") if given[name] is not None),
     )
     raise typer.Exit(train(job, json, quiet))
+
+
+def _go_on(ctx: typer.Context, resume: str, threads: int, max_time: float | None, json: bool, quiet: bool) -> int:
+    """Train from a checkpoint; the exit code."""
+    from .screen import guarded
+    from .training import resumed, train
+
+    said = [name for name in ctx.params if (how := ctx.get_parameter_source(name)) and how.name == "COMMANDLINE"]
+    if set(said) - {"resume", "threads", "max_time", "json", "quiet"}:
+        raise typer.BadParameter(
+            "--resume goes on with the rows, the model and the options of the checkpoint; only -j, --max-time, "
+            "--json and --quiet may be given beside it."
+        )
+    with guarded(quiet):
+        job = resumed(resume, threads if "threads" in said else None, max_time)
+    return train(job, json, quiet)
+
+
+def _check_checkpoint(checkpoint: str, data: str, test: str | None, model: str) -> None:
+    """Its files, which are removed when the model is there, are no others."""
+    for name in (checkpoint, f"{checkpoint}.old", f"{checkpoint}.new", f"{checkpoint}.rows"):
+        _refuse_over(name, data, test)
+        if "-" not in (name, model) and os.path.realpath(name) == os.path.realpath(model):
+            raise typer.BadParameter(f"--checkpoint and -m are both {model}: name two files.")
+    if data == "-":
+        raise typer.BadParameter("--checkpoint needs a file of rows: the standard input comes only once.")
 
 
 def _refuse_over(output: str, *inputs: str | None) -> None:
