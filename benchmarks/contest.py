@@ -133,7 +133,7 @@ def machine_facts() -> dict[str, Any]:
         "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
         "caches": _caches(),
         "memory_gb": round(int(memory[0]) / 2**20, 1) if memory else None,
-        "system": platform.platform(terse=True),
+        "system": platform.system(),
         "load": list(os.getloadavg()) if hasattr(os, "getloadavg") else None,
         "versions": {"python": platform.python_version()} | _versions(),
         "commit": _commit(),

@@ -83,12 +83,10 @@ class Report:
     def dates(self) -> str:
         """When and from which code the figures come."""
         told = []
-        for copied, words in ((False, "Measured {}, commit {}"), (True, "recorded {} in {}, results files not kept")):
-            some = [f for f in self.used if (f["source"] == "README.md") == copied]
-            for day in sorted({f["when"] for f in some}):
-                told.append(words.format(day, ", ".join(sorted({f["commit"] for f in some if f["when"] == day}))))
-        text = "; ".join(told)
-        return text[:1].upper() + text[1:] + "."
+        for day in sorted({f["when"] for f in self.used}):
+            commits = sorted({f["commit"] for f in self.used if f["when"] == day})
+            told.append(f"{day}, commit{'s' * (len(commits) > 1)} {', '.join(commits)}")
+        return f"Measured {'; '.join(told)}." if told else ""
 
     def footer(self) -> str:
         """The dates, and which of the figures miss their target."""
@@ -115,7 +113,7 @@ def summary(report: Report) -> str:
         ("RBF kernel, 60,000 digits of MNIST", "`SVC`", kernel),
         (f"{count} ordinary inputs, one thread, median", "scikit-learn", f"{faster:.1f}"),
     ]
-    return table(("problem", "against", "times faster"), rows) + "\n\n" + report.dates()
+    return table(("problem", "against", "times faster"), rows, labels=2) + "\n\n" + report.dates()
 
 
 def certified(report: Report) -> str:
@@ -127,9 +125,8 @@ def certified(report: Report) -> str:
                 report.scores(contest="fit to 1e-4", data=data, peer=peer, threads=n)
                 for n, peer in zip((2, 1), pair, strict=True)
             ]
-            if set(cells) != {NONE}:
-                rows.append((words, name, *cells))
-    return table(("rows", "against", "two threads", "one thread"), rows) + "\n\n" + report.footer()
+            rows.append((words, name, *cells))
+    return table(("rows", "against", "two threads", "one thread"), rows, labels=2) + "\n\n" + report.footer()
 
 
 def threads(report: Report) -> str:
@@ -148,7 +145,7 @@ def cores(report: Report) -> str:
 
     rows = [line(data, n) for data in ("arxiv", "covertype") for n in (2, 4, 8, 16)]
     header = ("rows", "replicas", "critical path shorter by", "visits, times those of one replica")
-    return table(header, rows) + "\n\n" + report.footer()
+    return table(header, rows, labels=2) + "\n\n" + report.footer()
 
 
 def losses(report: Report) -> str:
@@ -168,7 +165,7 @@ def losses(report: Report) -> str:
         for loss, peer in peers.items()
         for data in ("arxiv", "covertype")
     ]
-    return table(("loss", "against", "rows", "two threads", "one thread"), rows) + "\n\n" + report.footer()
+    return table(("loss", "against", "rows", "two threads", "one thread"), rows, labels=3) + "\n\n" + report.footer()
 
 
 def stochastic(report: Report) -> str:
@@ -220,16 +217,16 @@ def sequences(report: Report) -> str:
         ("crfsuite lbfgs", "crfsuite l2sgd"), ("objective", "test F1"), ("seen", "all"), parts
     ):
         cells = [scores(f"sequences to its {words}, {pairs} pairs", peer, n, data) for n in (2, 1)]
-        if set(cells) != {NONE}:
-            _, _, most = data.partition(":")
-            some = f", the first {int(most):,} sequences" if most else ""
-            rows.append((f"fit to the {words} of `{peer}`, {pairs} pairs{some}", *cells))
+        _, _, most = data.partition(":")
+        some = f", the first {int(most):,} sequences" if most else ""
+        rows.append((f"fit to the {words} of `{peer}`, {pairs} pairs{some}", *cells))
     for kind in ("matrices", "dicts", "lists"):
         rows.append((f"tagging, from {kind}", NONE, scores(f"tagging, from {kind}", "crfsuite", 1)))
     f1 = "; ".join(f"{f['ours']:.2f}" for f in report.pick(contest="chunk F1", data="conll2000"))
     converting = listed([report.pick(contest="converting tokens", data="conll2000")])
-    told = f"Chunk F1 on the test set, lam chosen on a held-out part of the training set: {f1 or NONE}. "
-    told += f"Converting tokens takes {converting} of the time of training to `tol=1e-3`. "
+    told = f"Chunk F1 on the test set, lam chosen on a held-out part of the training set: {f1}. " if f1 else ""
+    if converting != NONE:
+        told += f"Converting tokens takes {converting} of the time of training to `tol=1e-3`. "
     hinge = [scores(f"structured hinge to {tol:g}", "the log loss", 2) for tol in (1e-2, 1e-3)]
     if NONE not in hinge:
         told += f"The structured hinge to 1e-2 and 1e-3 takes {' and '.join(hinge)} of the time of the log loss. "
@@ -244,12 +241,11 @@ def choosing(report: Report) -> str:
             what = {"data": data, "contest": f"search to {tol}"}
             counted = listed([report.pick(**(what | {"contest": f"search to {tol}, counted"}))])
             cells = [listed([report.pick(peer=peer, **what)]) for peer in ("one fit", "GridSearchCV", "LinearSVC")]
-            if set(cells) != {NONE}:
-                rows.append((words, f"{float(tol):g}", counted, *cells))
+            rows.append((words, f"{float(tol):g}", counted, *cells))
     kernels = "; ".join(f"{figure(f)}" for f in report.pick(contest="kernel search", data="adult"))
-    told = f"Kernel search on Adult, five lams and five folds: {kernels or NONE} times faster than GridSearchCV. "
+    told = f"Kernel search on Adult, five lams and five folds: {kernels} times faster than GridSearchCV. "
     header = ("rows", "`tol`", "cold fits, counted", "in time", "times faster than GridSearchCV", "than `LinearSVC`")
-    return f"{table(header, rows)}\n\n{told}{report.footer()}"
+    return f"{table(header, rows, labels=2)}\n\n{told if kernels else ''}{report.footer()}"
 
 
 def everyday(report: Report) -> str:

@@ -35,7 +35,8 @@ def power(lam: float) -> str:
     return f"{lam:.0e}".replace("e-0", "e-")
 
 
-def table(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
-    lines = [list(header), *map(list, rows)]
+def table(header: Iterable[str], rows: Iterable[Iterable[str]], labels: int = 1) -> str:
+    """Rows begin with so many labels; one without a figure after them says nothing, and is left out."""
+    lines = [list(header), *(row for row in map(list, rows) if not {*row[labels:]} <= {NONE, ""})]
     lines.insert(1, ["---"] * len(lines[0]))
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)

@@ -198,8 +198,8 @@ def main(experiment: Experiment) -> None:
 
 def print_result(found: dict[str, Any]) -> None:
     """Tables and findings; the curves are for the report."""
-    where = platform.node() or "this machine"
-    print(f"\n{found['title']} ({found['source']}), {found['cpu_seconds']:.0f} s of the processor on {where}")
+    taken = f"{found['cpu_seconds']:.0f} s of the processor on {platform.system()}"
+    print(f"\n{found['title']} ({found['source']}), {taken}")
     for table in found["tables"]:
         widths = [
             max(len(str(row[j])) for row in [table["columns"], *table["rows"]]) for j in range(len(table["columns"]))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -42,6 +44,40 @@ def test_every_published_finding_says_when_and_from_which_code(report: Any) -> N
         assert re.fullmatch(r"\d{4}-\d\d-\d\d", f["when"])
         assert re.fullmatch(r"[0-9a-f]{7,40}", f["commit"])
         assert f["source"] == "README.md" or f["source"].endswith(".json")
+
+
+def git(*asked: str) -> str:
+    done = subprocess.run(["git", "-C", ROOT, *asked], capture_output=True, text=True, check=False)
+    return done.stdout if done.returncode == 0 else ""
+
+
+# Absent, and to be measured anew: nothing may be added here.
+ABSENT = {"a0446b2", "f3619e3"}
+
+
+def test_every_commit_that_is_named_is_in_the_history(report: Any) -> None:
+    if not shutil.which("git") or git("rev-parse", "--show-prefix") != "\n":
+        pytest.skip("this is no git checkout")
+    if git("rev-parse", "--is-shallow-repository") != "false\n":
+        pytest.skip("this checkout has no history")
+    history = git("log", "--format=%H").split()
+    for commit in {f["commit"] for f in report.load()} - ABSENT:
+        assert any(known.startswith(commit) for known in history), commit
+
+
+def test_a_row_without_a_figure_is_left_out(report: Any) -> None:
+    some = [f for f in report.load() if f["source"] == "choosing.json" and f["data"] != "texts"]
+    assert "10,000 abstracts" not in report.choosing(report.Report(some))
+    assert "Kernel search" not in report.choosing(report.Report(some))
+    one = some[0] | {"contest": "kernel search", "data": "adult", "lam": None}
+    assert "five folds: " in report.choosing(report.Report([*some, one]))
+
+
+def test_dates_are_those_of_the_findings_and_their_age_is_nobodys_matter(report: Any) -> None:
+    used = report.Report([])
+    used.used = [{"when": "2027-01-02", "commit": c, "source": s} for c, s in (("b", "README.md"), ("a", "x.json"))]
+    used.used.append({"when": "2026-12-31", "commit": "c", "source": "x.json"})
+    assert used.dates() == "Measured 2026-12-31, commit c; 2027-01-02, commits a, b."
 
 
 def test_a_finding_that_is_taken_replaces_the_older_one(report: Any, monkeypatch: Any, tmp_path: Path) -> None:
