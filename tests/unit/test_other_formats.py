@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from own_losses import Huber
 from saved_models import MODELS, NUMBERS, SIGNS, WORDS, X
 from sklearn.exceptions import NotFittedError
 
@@ -33,6 +34,7 @@ LINEAR = {
     "two, joint": PegasosClassifier(lam=0.1, loss="multiclass_hinge").fit(X, SIGNS),
     "three, joint": PegasosClassifier(lam=0.1, loss="multinomial").fit(X, THREE),
     "regression": PegasosRegressor(lam=0.01).fit(X, NUMBERS),
+    "regression, own loss": PegasosRegressor(lam=0.01, loss=Huber()).fit(X, NUMBERS),
     "a search": PegasosClassifierCV([0.1, 0.01], 2).fit(X, SIGNS),
     "a search, log": PegasosClassifierCV([0.1, 0.01], 2, loss="log").fit(X, THREE),
     "a search, regression": PegasosRegressorCV([0.1, 0.01], 2, bias="free").fit(X, NUMBERS),

@@ -44,7 +44,8 @@ def save_liblinear(model: Any, path: Path) -> None:
     loss = getattr(model, "_loss_of_fit", model.loss)
     if isinstance(loss, str) and loss not in _WRITTEN:
         raise ValueError(f"LIBLINEAR has no models of loss={loss!r}. Use model.save() or model.to_onnx().")
-    kind = _WRITTEN[loss if isinstance(loss, str) else "hinge"]  # a loss of one's own: the labels are those of any
+    own = "hinge" if hasattr(model, "classes_") else "epsilon_insensitive"  # the answers are those of any loss
+    kind = _WRITTEN[loss if isinstance(loss, str) else own]
     coef = model.coef_.toarray() if sp.issparse(model.coef_) else np.atleast_2d(model.coef_)
     weights = np.column_stack([coef, np.ravel(model.intercept_)]).T
     lines = [f"solver_type {kind}", f"nr_class {max(2, len(getattr(model, 'classes_', ())))}"]
