@@ -101,13 +101,13 @@ nb::dict fit_log(const PyTagging& tagging, OutVec<double> w, double tol, double 
 }
 
 nb::dict fit_hinge(const PyTagging& tagging, DualSets& dual, OutVec<double> w, double tol, double max_epochs,
-                   uint64_t seed, int threads, PyWatch& outside, const nb::object& keep, const nb::bytes& start,
-                   double every) {
+                   uint64_t seed, double at_zero, int threads, PyWatch& outside, const nb::object& keep,
+                   const nb::bytes& start, double every) {
   tagging.check(w.size());
   if (tagging.costs.empty()) throw std::invalid_argument("the hinge needs costs");
   std::vector<WorkingSet> sets = dual.sets(tagging.task);
   int64_t visits = 0;
-  const HingeOptions options{max_epochs, seed, snapshots_of(keep, start, every, outside)};
+  const HingeOptions options{max_epochs, seed, at_zero, snapshots_of(keep, start, every, outside)};
   nb::dict result =
       fitted(tagging, tol, threads, outside, [&](const Tagging& task, Team& team, Watch& watch, History& history) {
         Hinge(task, options, sets, span_of(w), team, watch, history, visits).run();
@@ -193,7 +193,8 @@ void bind_fits(nb::module_& m) {
         "goes_on"_a, "at_zero"_a, "threads"_a, "watch"_a, "keep"_a.none() = nb::none(), "start"_a = nb::bytes("", 0),
         "every"_a = 0.0);
   m.def("tag_hinge", &fit_hinge, "tagging"_a, "dual"_a, "w"_a.noconvert(), nb::kw_only(), "tol"_a, "max_epochs"_a,
-        "seed"_a, "threads"_a, "watch"_a, "keep"_a.none() = nb::none(), "start"_a = nb::bytes("", 0), "every"_a = 0.0);
+        "seed"_a, "at_zero"_a, "threads"_a, "watch"_a, "keep"_a.none() = nb::none(), "start"_a = nb::bytes("", 0),
+        "every"_a = 0.0);
   m.def("tag_pegasos", &fit_pegasos, "tagging"_a, "log_loss"_a, "options"_a, "state"_a, "threads"_a, "watch"_a,
         "keep"_a.none() = nb::none(), "start"_a = nb::bytes("", 0), "every"_a = 0.0);
 }

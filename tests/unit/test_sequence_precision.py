@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.optimize import minimize
+from sklearn.exceptions import ConvergenceWarning
 
 from pegasos import PegasosSequenceTagger
 
@@ -94,3 +95,17 @@ def _joint(x: Any, labels: Any) -> Any:
         if t:
             steps[labels[t - 1], k] += 1
     return np.concatenate([emission.ravel(), steps.ravel()])
+
+
+@pytest.mark.parametrize("max_epochs", [1, 3, 5])
+def test_a_fit_that_is_stopped_early_is_no_worse_than_no_weights(max_epochs: int) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(4000, 5))
+    y = rng.integers(3, size=len(X))
+    with pytest.warns(ConvergenceWarning):
+        model = PegasosSequenceTagger(lam=1e-6, tol=1e-9, max_epochs=max_epochs, random_state=0).fit(
+            X, y, lengths=[2000, 2000]
+        )
+    assert model.objective_ <= 2000.0
+    assert model.objective_ < 2000.0 or not model._w.any()
+    assert model.gap_ >= 0

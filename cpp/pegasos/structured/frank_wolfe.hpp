@@ -15,6 +15,7 @@
 #include "pegasos/data/sampler.hpp"
 #include "pegasos/proof/history.hpp"
 #include "pegasos/structured/labellings.hpp"
+#include "pegasos/structured/predict.hpp"
 #include "pegasos/structured/rounding.hpp"
 
 namespace pegasos::structured {
@@ -48,8 +49,10 @@ class FrankWolfe {
     until_ = visits_ + turn;
     round_ = 0;
     crawls_ = false;
-    seen_gap_ = std::numeric_limits<double>::infinity();
+    least_ = std::numeric_limits<double>::infinity();
+    seen_gap_.fill(least_);
     rebuild();
+    average_.assign(w_.begin(), w_.end());
   }
 
   // max_epochs: passes over all sequences, or as many visits. kept(): between two rounds; false: the fit ends.
@@ -59,31 +62,34 @@ class FrankWolfe {
     const double most = max_epochs * double(m);
     for (; kept(); ++round_) {
       if (!epoch(order_of_round()) || !sweeps()) break;
+      average();
       const double estimate = std::accumulate(gap_.begin(), gap_.end(), 0.0) / double(m);
       const bool last = double(visits_) >= most;
-      if (last || estimate <= 0.7 * history_.tol() || round_ % 8 == 7) {
-        if (!certify()) break;
-        if (done_ || last) return;
-        crawls_ = epochs_to_come() > to_come_ && visits_ >= until_;
-        if (crawls_) return;
+      if (last || estimate <= 0.7 * history_.tol() || round_ % rounds_ == rounds_ - 1) {
+        if ((round_ % 4 == 3 && round_ > rounds_ && !look_at_average()) || !certify()) break;
+        const bool due = !done_ && !last && round_ % rounds_ == rounds_ - 1;  // others are too close together
+        crawls_ = due && epochs_to_come() > to_come_ && visits_ >= until_;
+        if (done_ || last || crawls_) return take_best();
         step_on_all();
       }
     }
     if (watch_.interrupted()) return;
     watch_.forgive_time();  // what there is shall have its proof
-    certify();
+    if (certify()) take_best();
   }
 
   // All that the next round, and whatever follows, depends on, but for w and visits, which are somebody else's.
   void visit(Snapshot& s) {
-    s.items(seed_, to_come_, until_, round_, crawls_, done_, seen_visits_, seen_gap_);
+    s.items(seed_, to_come_, until_, round_, crawls_, done_, seen_visits_, seen_gap_, least_);
     s.numbers(gap_);
-    s.expect(gap_.size() == sets_.size());
+    s.numbers(best_);
+    s.numbers(average_);
+    s.expect(gap_.size() == sets_.size() && average_.size() == w_.size() && (best_.empty() || best_.size() == w_.size()));
     visit_sets(s, task_, sets_, sum_);
   }
 
  private:
-  static constexpr int64_t batch_ = 16;
+  static constexpr int64_t batch_ = 16, rounds_ = 8;
 
   // First every sequence once, and again, then those with a gap.
   std::vector<int64_t> order_of_round() const {
@@ -207,17 +213,37 @@ class FrankWolfe {
     }
     const double objective = loss / m + penalty;
     const double rounding = rounding_.objective(w_, penalty) + 0x1p-52 * (terms * (cost / m + penalty) + m * objective);
-    done_ = history_.note(visits_, objective, cost / m - penalty - rounding);
+    const bool worse = objective >= least_;  // the dual never falls, f(w) does as it likes
+    if (!worse) least_ = objective, best_.assign(w_.begin(), w_.end());
+    if (worse) std::swap_ranges(best_.begin(), best_.end(), w_.begin());
+    done_ = history_.note(visits_, least_, cost / m - penalty - rounding);
+    if (worse) std::swap_ranges(best_.begin(), best_.end(), w_.begin());
     return true;
   }
+  // Of w after all rounds, where late ones count most: f(w) goes up and down, that of the average falls.
+  void average() {
+    const double part = 2 / (double(round_) + 2);
+    for (size_t at = 0; at < average_.size(); ++at) average_[at] += part * (w_[at] - average_[at]);
+  }
+  bool look_at_average() {
+    double f = 0;
+    if (!hinge_of(task_, average_, team_, watch_, labels_, f)) return false;
+    visits_ += task_.m();
+    f += rounding_.objective(average_, task_.lam / 2 * norm2(average_));
+    if (f < least_) least_ = f, best_ = average_;
+    return true;
+  }
+  void take_best() { std::copy(best_.begin(), best_.end(), w_.begin()); }
 
-  // If the gap goes on to fall as it has since the last certificate; called once for each.
+  // If the gap, that of the best w, goes on to fall as it has over the last few certificates; called once for each.
   double epochs_to_come() {
     const double gap = history_.last().objective - history_.last().dual;
-    const double epochs = double(visits_ - seen_visits_) / double(task_.m());
-    const double to_come = std::log(gap / history_.tol()) * epochs / std::log(seen_gap_ / gap);
-    const bool known = std::isfinite(seen_gap_);
-    seen_visits_ = visits_, seen_gap_ = gap;
+    const double epochs = double(visits_ - seen_visits_.front()) / double(task_.m());
+    const double to_come = std::log(gap / history_.tol()) * epochs / std::log(seen_gap_.front() / gap);
+    const bool known = std::isfinite(seen_gap_.front());
+    std::shift_left(seen_gap_.begin(), seen_gap_.end(), 1);
+    std::shift_left(seen_visits_.begin(), seen_visits_.end(), 1);
+    seen_visits_.back() = visits_, seen_gap_.back() = gap;
     return !known ? 0 : to_come >= 0 ? to_come : std::numeric_limits<double>::infinity();
   }
 
@@ -244,8 +270,14 @@ class FrankWolfe {
   bool done_ = false, crawls_ = false;
   uint64_t seed_ = 0;
   double to_come_ = 0;
-  int64_t until_ = 0, round_ = 0, seen_visits_ = 0;
-  double seen_gap_ = std::numeric_limits<double>::infinity();
+  int64_t until_ = 0, round_ = 0;
+  static constexpr size_t seen_ = 2;  // of every eighth round: one says little, f(w) goes up and down
+  std::array<int64_t, seen_> seen_visits_{};
+  std::array<double, seen_> seen_gap_{};
+  std::vector<double> best_;  // w with the least objective that was seen in this run
+  std::vector<double> average_;
+  std::vector<Label> labels_;
+  double least_ = std::numeric_limits<double>::infinity();
 };
 
 }  // namespace pegasos::structured

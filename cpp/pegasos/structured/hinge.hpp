@@ -14,16 +14,19 @@ namespace pegasos::structured {
 struct HingeOptions {
   double max_epochs = std::numeric_limits<double>::infinity();
   uint64_t seed = 0;
+  double at_zero = std::numeric_limits<double>::infinity();  // f(0)
   Snapshots snapshots = {};
 };
 
 // More epochs of Frank-Wolfe to come than this, and softening has its turn, of so many passes. On tables it is done
 // after 20 to 60 where Frank-Wolfe would take thousands; on text, where few labels are in doubt, Frank-Wolfe is done
 // earlier (CoNLL-2000: after 12 and 30 epochs at 1e-2 and 1e-3). If it has not got there in its turn, Frank-Wolfe has
-// the next, whatever its pace promises: that is often too pessimistic. Turns grow, so that a fit takes little more than
-// twice the epochs of the better of the two.
+// the next, whatever its pace promises: that is often too pessimistic. A turn costs as much as the fit has so far, so
+// that a fit takes little more than twice the work of the better of the two; on tables, where all of that takes
+// milliseconds, it may cost more.
 inline constexpr double patience = 100;
 inline constexpr double first_turn = 60;
+inline constexpr double cheap_turn = 3e8, shortest_turn = 4;  // operations, passes
 // Passes of Viterbi that cost as much, measured on tables of 40 to 100 sequences: an epoch of Frank-Wolfe with its
 // steps on what is kept, a pass of Newton's method with its products.
 inline constexpr double of_an_epoch = 5, of_a_newton_pass = 20;
@@ -45,6 +48,21 @@ class Hinge {
         work_(Pieces(task.chains, task.layout.labels).work()) {}
 
   void run() {
+    turns();
+    if (!history_.empty()) not_above_zero();
+  }
+
+ private:
+  enum class Who { ascent, softened, corrective };
+
+  // A fit that was stopped early may be worse than no weights at all.
+  void not_above_zero() {
+    if (!(history_.last().objective > o_.at_zero)) return;
+    std::fill(w_.begin(), w_.end(), 0.0);
+    history_.add(visits_, o_.at_zero, history_.bound(), {});
+  }
+
+  void turns() {
     if (!o_.snapshots.restore([this](Snapshot& s) { visit(s); })) ascent_.begin(o_.seed, patience, 0);
     const auto kept = [this] { return this->kept(); };
     for (;;) {
@@ -70,9 +88,6 @@ class Hinge {
       begin_ascent();
     }
   }
-
- private:
-  enum class Who { ascent, softened, corrective };
 
   bool over() {
     return history_.converged() || history_.stopped() || !watch_.look() ||
@@ -101,7 +116,9 @@ class Hinge {
 
   void begin_softening() {
     if (!softened_) softened_.emplace(task_, w_, team_, watch_, history_, visits_);
-    limit_ = std::min(o_.max_epochs, double(visits_) / double(task_.m()) + turn_);
+    const double affordable = std::max(spent_, cheap_turn) / (of_a_newton_pass * work_);
+    passes_ = std::clamp(affordable, shortest_turn, std::max(turn_, shortest_turn));
+    limit_ = std::min(o_.max_epochs, double(visits_) / double(task_.m()) + passes_);
     who_ = Who::softened;
   }
 
@@ -110,7 +127,7 @@ class Hinge {
     objective_ = history_.last().objective;
     constexpr double forever = std::numeric_limits<double>::infinity();
     ascent_.begin(o_.seed + round_, softened_->goes_on() ? patience : forever,
-                  int64_t(cheaper * turn_ * double(task_.m())));
+                  int64_t(cheaper * passes_ * double(task_.m())));
     who_ = Who::ascent;
   }
 
@@ -123,7 +140,7 @@ class Hinge {
   void visit(Snapshot& s) {
     history_.visit(s);
     bool has_softened = softened_.has_value();
-    s.items(visits_, who_, round_, turn_, limit_, objective_, spent_, charged_, has_softened);
+    s.items(visits_, who_, round_, turn_, passes_, limit_, objective_, spent_, charged_, has_softened);
     s.numbers(w_);
     s.numbers(best_);
     s.expect((best_.empty() || best_.size() == w_.size()) && (!has_softened || !history_.empty()) &&
@@ -149,7 +166,7 @@ class Hinge {
   int64_t charged_ = 0;  // visits that are counted in it
   Who who_ = Who::ascent;
   uint64_t round_ = 1;
-  double turn_ = first_turn, limit_ = 0;
+  double turn_ = first_turn, passes_ = 0, limit_ = 0;
   std::vector<double> best_;  // w before this turn of Frank-Wolfe, of this objective
   double objective_ = 0;
 };

@@ -48,6 +48,9 @@ class Newton {
     }
   }
 
+  // Of the w that the last step has found, whose marginals the likelihood has.
+  std::span<const double> gradient() const { return gradient_; }
+
   // All that the next step depends on, but for w, visits and the history, which are somebody else's.
   void visit(Snapshot& s) { s.items(round_, least_, exactness_); }
 

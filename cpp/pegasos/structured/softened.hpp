@@ -83,22 +83,36 @@ class Softened {
     for (double& x : at_) x /= tau_;
     Likelihood likelihood(soft_);
     History inside(std::max(error_, 0.3 * history_.tol()) / tau_, watch_);
-    Newton(likelihood, at_, seed, team_, watch_, inside)
-        .run(std::numeric_limits<double>::infinity(), max_epochs, visits_, [] { return true; });
+    Newton newton(likelihood, at_, seed, team_, watch_, inside);
+    const auto kept = [&] {
+      return prove(likelihood, newton.gradient()) && !history_.converged() && !history_.stopped();
+    };
+    newton.run(std::numeric_limits<double>::infinity(), max_epochs, visits_, kept);
+    if (!watch_.look() || inside.empty()) return false;
+    if (history_.converged() || history_.stopped()) return true;
     double f = 0;
-    if (inside.empty() || !watch_.look() || !likelihood.evaluate(at_, team_, watch_, f, gradient_)) return false;
-    const double bound = bound_of(likelihood);
-    for (double& x : at_) x *= tau_;
-    if (!hinge_of(task_, at_, team_, watch_, labels_, f)) return false;
     visits_ += 2 * task_.m();
-    const double slack = rounding_.objective(at_, task_.lam / 2 * norm2(at_));
+    if (!likelihood.evaluate(at_, team_, watch_, f, gradient_) || !prove(likelihood, gradient_)) return false;
+    for (double& x : at_) x *= tau_;
+    const bool at_its_end = double(visits_) >= max_epochs * double(task_.m());
+    if (inside.converged() || !at_its_end) next_tau(seen_gap_);
+    return true;
+  }
+
+  // A line about w = tau u, from u = at, its marginals and its gradient. False: the watch says stop.
+  bool prove(const Likelihood& likelihood, std::span<const double> gradient) {
+    double f = 0;
+    const double bound = bound_of(likelihood, gradient);
+    scaled_ = at_;
+    for (double& x : scaled_) x *= tau_;
+    if (!hinge_of(task_, scaled_, team_, watch_, labels_, f)) return false;
+    const double slack = rounding_.objective(scaled_, task_.lam / 2 * norm2(scaled_));
     if (f < f_) {
       f_ = f;
-      std::copy(at_.begin(), at_.end(), w_.begin());
+      std::copy(scaled_.begin(), scaled_.end(), w_.begin());
     }
+    seen_gap_ = f - bound + slack;
     history_.note(visits_, f_, bound - slack);
-    const bool at_its_end = double(visits_) >= max_epochs * double(task_.m());
-    if (inside.converged() || !at_its_end) next_tau(f - bound + slack);
     return true;
   }
 
@@ -120,10 +134,10 @@ class Softened {
   }
 
   // From the marginals and the gradient at u = w / tau.
-  double bound_of(const Likelihood& likelihood) const {
+  double bound_of(const Likelihood& likelihood, std::span<const double> gradient) const {
     double square = 0;
     for (size_t j = 0; j < at_.size(); ++j) {
-      const double x = tau_ * at_[j] - gradient_[j] / task_.lam;
+      const double x = tau_ * at_[j] - gradient[j] / task_.lam;
       square += x * x;
     }
     const double length = std::sqrt(square) * (1 + 0x1p-52 * double(at_.size())) + likelihood.rounding(at_) / task_.lam;
@@ -142,6 +156,8 @@ class Softened {
   std::vector<double> at_, gradient_, costs_;  // at: w of the last stage, which begins the next; during one, u
   std::vector<double> before_;                 // what the stage before has found
   double f_;                                   // of w
+  std::vector<double> scaled_;
+  double seen_gap_ = 0;  // of the last line
   double tau_ = 0, tau_before_ = 0, gap_ = 0, error_ = 0;
   int idle_ = 0;  // stages that have not narrowed the gap
 };

@@ -12,8 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 from .. import words
 from ..caller import user_level
 from . import run
-from .any_structure import Examples, frank_wolfe, pegasos
+from .any_structure import Examples, Journal, frank_wolfe, pegasos
 from .run import Floats, Rule
+from .solve import solver_for
 from .working_set import WorkingSet
 
 _ASKED = ("joint_feature", "decode", "decode_with_cost", "cost")
@@ -123,23 +124,27 @@ class PegasosStructured(run.SolverInside, run.Files, run.CallbackSupportMixin, B
         X, Y = list(X), list(Y)
         if not X or len(X) != len(Y):
             raise ValueError(f"there are {len(X)} examples and {len(Y)} structures; they must be as many, and some.")
-        solver = run.solver_of(self.solver)
-        if type(solver).__name__ == "SDCA":
-            raise ValueError("SDCA is not for structures; use solver='auto', its counterpart for them, or 'pegasos'.")
+        solver = solver_for(self.solver, "structures")
         examples = Examples(self.model, X, Y, float(self.lam))
         self._check(examples, solver)
-        at_zero, _ = examples.objective(np.zeros(examples.size), None, lambda: None)
         before = getattr(self, "coef_", np.zeros(0)) if self.warm_start else np.zeros(0)
         w = before if len(before) == examples.size else np.zeros(examples.size)
+        begun = stop.seconds()
+        at_zero, _ = examples.objective(np.zeros(examples.size), None, lambda: None)
+        pass_seconds = stop.seconds() - begun
         told = run.Told(X, Y, None, lambda weights: {"coef_": weights[0]})
         progress = run.Progress(self, [""], told, [w], lambda: float(self.tol * at_zero))
         stop = run.Run(**{**vars(stop), "report": progress.report_of(0)})
         seed = run.seed_of(self.random_state, solver)
         blocks = self._blocks(examples)
+        journal = Journal(stop, at_zero, np.zeros(examples.size))
+        journal.pass_seconds = pass_seconds
+        if stop.seconds_left() < pass_seconds:  # no time for more than has been proven already: that of zero
+            journal.note(0, at_zero, 0.0)
         if isinstance(solver, run.Pegasos):
-            fit = pegasos(examples, solver, stop, at_zero, seed)
+            fit = pegasos(examples, solver, journal, at_zero, seed)
         else:
-            fit = frank_wolfe(examples, stop, at_zero, blocks, seed)
+            fit = frank_wolfe(examples, journal, blocks, seed)
         progress.finish([fit.w])
         self.coef_, self.n_features_in_ = fit.w, examples.size
         self._kept = (X, Y, blocks) if self.warm_start else None

@@ -9,7 +9,18 @@ from typing import Any
 import numpy as np
 
 from .. import _core
-from .run import Fit, Floats, Pegasos, Run, average_left, last_step, native_watch, refuse_long_step, schedule
+from .run import (
+    Fit,
+    Floats,
+    Pegasos,
+    Run,
+    average_left,
+    last_step,
+    native_watch,
+    refuse_long_step,
+    schedule,
+    solver_of,
+)
 
 
 @dataclass(frozen=True)
@@ -22,7 +33,7 @@ class Task:
     lam: float
     loss: str
     at_zero: float  # f(0)
-    reach: float  # no joint feature vector is longer, squared
+    stream_reach: float = 0.0  # a stream begins with steps of one over it; 0: this is none
 
 
 @dataclass
@@ -38,6 +49,27 @@ class Going:
     @property
     def fresh(self) -> bool:
         return self.steps == 0
+
+
+def solver_for(given: Any, things: str) -> Any:
+    """The solver object behind `solver`; what would have no effect is refused. things: what it is for."""
+    known = f"{things} take solver='auto', 'pegasos' or a Pegasos object"
+    if isinstance(given, str) and given not in ("auto", "pegasos", "sdca"):
+        raise ValueError(f"{known}, got {given!r}.")
+    solver = solver_of(given) if isinstance(given, str) else given
+    kind = type(solver)
+    if kind.__name__ == "SDCA":
+        raise ValueError(f"SDCA is not for {things}; use solver='auto', its counterpart for them, or 'pegasos'.")
+    if isinstance(solver, Pegasos) and kind.check is Pegasos.check and kind.solve is Pegasos.solve:
+        return solver
+    auto = type(solver_of("auto"))
+    if kind is not auto:
+        raise ValueError(f"{known}, got {given!r}: check and solve of other objects are about rows.")
+    usual = auto().get_params()
+    own = [name for name, value in solver.get_params().items() if value != usual[name]]
+    if own:
+        raise ValueError(f"Auto({own[0]}=...) is about rows, and has no effect on {things}: use solver='auto'.")
+    return solver
 
 
 def check_pegasos(solver: Pegasos, task: Task, one_pass: bool) -> None:
@@ -73,15 +105,14 @@ def solve(task: Task, solver: Any, stop: Run, going: Going, seed: int) -> tuple[
         "tol": stop.tol * task.at_zero,
         "max_epochs": float(min(stop.max_epochs, 1e18)),
         "seed": seed,
+        "at_zero": task.at_zero,
         "threads": stop.threads,
         **stop.snapshots(),
     }  # no watch: what interrupts a fit knows its frames, and a watch knows what interrupted it
     dual = None
     if task.loss == "log":
         goes_on = not going.fresh and bool(w.any())
-        found = _core.tag_log(
-            task.tagging, w, goes_on=goes_on, at_zero=task.at_zero, watch=native_watch(stop, w), **common
-        )
+        found = _core.tag_log(task.tagging, w, goes_on=goes_on, watch=native_watch(stop, w), **common)
     else:
         dual = _core.TagDual() if going.dual is None else going.dual
         found = _core.tag_hinge(task.tagging, dual, w, watch=native_watch(stop, w), **common)
@@ -118,9 +149,7 @@ def _pegasos(task: Task, solver: Pegasos, stop: Run, going: Going, seed: int) ->
     t, run = going.steps, going.running
     late = run["late"] if run is not None else 0.0
     if stop.one_pass and not t and solver.step == "pegasos":
-        # In a stream, whose sequences come once, 1/lam is too long a first step: it begins with one that moves the
-        # score of a sequence by about 1.
-        late = float(min(round(task.reach / task.lam), 2**53))
+        late = float(min(round(task.stream_reach / task.lam), 2**53))
     plain = solver.step == "pegasos" and not solver.projection
     c = 1.0 / (task.lam * (t + late)) if t and plain else 1.0
     averages = solver.output in ("average", "tail")

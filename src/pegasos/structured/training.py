@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -13,7 +14,8 @@ from . import run
 from .fitted import FittedChain, check_possible
 from .kept import begin, solve_once
 from .labels import allowed_of, check_allowed
-from .solve import Going, Task, check_pegasos
+from .solve import Going, Task, check_pegasos, solver_for
+from .streams import reach_of
 from .tokens import Places
 from .training_set import Reader, TrainingSet
 from .transition_features import chosen_columns
@@ -49,12 +51,13 @@ class TrainedChain(FittedChain):
     def _train(self, data: TrainingSet, stop: run.Run, before: bool) -> Self:
         if self.costs is not None and self.loss != "hinge":
             raise ValueError(f"costs are for loss='hinge'; with loss={self.loss!r} set costs=None.")
-        solver = run.solver_of(self.solver)
-        if type(solver).__name__ == "SDCA":
-            raise ValueError("SDCA is not for sequences; use solver='auto', its counterpart for them, or 'pegasos'.")
+        solver = solver_for(self.solver, "sequences")
         stacked, chains = data.stacked, data.stacked.native()
         shape = self._shape_of(data, chains)
         task = self._task(data, chains, shape)
+        if stop.one_pass:
+            averages = isinstance(solver, run.Pegasos) and solver.output in ("average", "tail")
+            task = replace(task, stream_reach=reach_of(stacked, len(data.classes), data.s, self.loss, averages))
         if isinstance(solver, run.Pegasos):
             run.check(solver._rules, solver)
             check_pegasos(solver, task, stop.one_pass)
@@ -104,13 +107,16 @@ class TrainedChain(FittedChain):
             chains, shape.layout, labels=data.codes, costs=costs, lam=float(self.lam), weights=data.s
         )
         check_possible(tagging, data.stacked)
-        zero = np.zeros(shape.layout.size)
-        if costs is not None:
-            _, worst = tagging.decode(zero, self._threads(), run.quiet_watch())
+        if shape.allowed is None:  # at w = 0 every token is for itself: no need to try all labels against all
+            most = np.full(len(data.classes), np.log(len(data.classes))) if costs is None else costs.max(axis=1)
+            sums = np.concatenate([[0.0], np.cumsum(most[data.codes])])
+            worst = np.diff(sums[data.stacked.begins])
+        elif costs is not None:
+            _, worst = tagging.decode(np.zeros(shape.layout.size), self._threads(), run.quiet_watch())
         else:
-            _, worst, _ = tagging.marginals(zero, self._threads(), run.quiet_watch())
+            _, worst, _ = tagging.marginals(np.zeros(shape.layout.size), self._threads(), run.quiet_watch())
         at_zero = float(np.mean(worst) if data.s is None else np.mean(data.s * worst))
-        return Task(tagging, shape.layout.size, len(worst), float(self.lam), self.loss, at_zero, reach)
+        return Task(tagging, shape.layout.size, len(worst), float(self.lam), self.loss, at_zero)
 
     def _about(self, data: TrainingSet) -> bytes:
         """What dual variables that are sums over labellings, as those of Pegasos, are about."""
