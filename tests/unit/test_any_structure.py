@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import time
 import warnings
 from typing import Any
 
@@ -12,7 +13,7 @@ from exact import quadratic_program
 from sklearn.base import clone
 from structures import Grid, Ranking, Timid, grid_data, ranking_data
 
-from pegasos import Pegasos, PegasosStructured
+from pegasos import Auto, Pegasos, PegasosStructured
 
 LAM = 0.05
 STRUCTURES = {"ranking": (Ranking(), *ranking_data()), "grid": (Grid(), *grid_data())}
@@ -112,6 +113,77 @@ def test_a_decoder_that_does_not_maximise_proves_nothing() -> None:
     assert not found.converged_
 
 
+@pytest.mark.parametrize("solver", ["auto", "pegasos"])
+def test_a_decoder_that_always_finds_the_truth_proves_nothing(solver: str) -> None:
+    """All losses would be zero, with a gap of zero: what decode finds shows that they are not."""
+
+    class Truth(Ranking):
+        def decode_with_cost(self, x: Any, y: Any, w: Any) -> Any:
+            return y
+
+    with pytest.warns(UserWarning, match="does not maximise"):
+        found = PegasosStructured(Truth(), lam=LAM, max_epochs=10, solver=solver).fit(*ranking_data())
+    assert np.isnan(found.gap_)
+    assert not found.converged_
+
+
+class OneOfSix:
+    """Six answers with features of very different sizes: steps on one example at a time crawl."""
+
+    def joint_feature(self, x: Any, y: Any) -> Any:
+        return x[y]
+
+    def cost(self, y: Any, z: Any) -> float:
+        return float(y != z)
+
+    def decode(self, x: Any, w: Any) -> Any:
+        return int(np.argmax(x @ w))
+
+    def decode_with_cost(self, x: Any, y: Any, w: Any) -> Any:
+        return int(np.argmax(x @ w + (np.arange(6) != y)))
+
+
+def six(m: int = 60, d: int = 12) -> tuple[list[np.ndarray], list[int]]:
+    rng = np.random.default_rng(0)
+    X = [rng.normal(size=(6, d)) * np.logspace(-1, 1, d) for _ in range(m)]
+    right = rng.normal(size=d) / np.logspace(-1, 1, d)
+    return X, [int(np.argmax(x @ right + rng.normal(size=6))) for x in X]
+
+
+@pytest.mark.parametrize(("lam", "tol"), [(1e-4, 1e-3), (1e-2, 1e-6), (1e-6, 1e-3)])
+def test_dual_variables_found_together_end_where_single_steps_crawl(lam: float, tol: float) -> None:
+    found = PegasosStructured(OneOfSix(), lam=lam, tol=tol, random_state=0).fit(*six())
+    assert found.converged_
+    assert found.n_iter_ < 150  # it was not there after 1,000
+
+
+@pytest.mark.parametrize("solver", ["auto", "pegasos"])
+@pytest.mark.parametrize("max_time", [1e-9, 0.3])
+def test_max_time_holds_for_slow_decoders(solver: str, max_time: float) -> None:
+    class Slow(Ranking):
+        def decode_with_cost(self, x: Any, y: Any, w: Any) -> Any:
+            time.sleep(0.005)
+            return super().decode_with_cost(x, y, w)
+
+    began = time.perf_counter()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = PegasosStructured(Slow(), lam=1e-3, tol=1e-9, max_time=max_time, solver=solver).fit(*ranking_data())
+    one_pass = 12 * 0.006
+    assert time.perf_counter() - began < max(max_time, one_pass) + one_pass + 0.3
+    assert np.isfinite(found.gap_)
+    if max_time < one_pass:
+        assert not found.coef_.any()  # one pass has proven what zero is worth, and there was no time for another
+
+
+def test_a_fit_that_is_stopped_early_is_no_worse_than_zero() -> None:
+    X, Y = six(20)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = PegasosStructured(OneOfSix(), lam=1e-6, max_epochs=1, random_state=0).fit(X, Y)
+    assert found.objective_ <= 1.0 + 1e-9
+
+
 def test_clone_and_pickle() -> None:
     X, Y = grid_data(4)
     found = clone(PegasosStructured(Grid(), lam=0.1)).fit(X, Y)
@@ -137,7 +209,10 @@ class Wrong(Ranking):
         (Wrong(phi=np.ones((2, 2))), {}, "must return a vector of numbers"),
         (Wrong(phi=np.array([np.nan])), {}, "NaN or infinity for X.0. with Y.0."),
         (Wrong(cost=-1.0), {}, "cost must be a finite number >= 0"),
+        (Wrong(cost=1.0), {}, r"cost\(y, y\) must be 0, what is right costs nothing; for Y.0. it is 1"),
         (Ranking(), {"solver": "sdca"}, "SDCA is not for structures"),
+        (Ranking(), {"solver": "lbfgs"}, "structures take solver='auto', 'pegasos' or a Pegasos object"),
+        (Ranking(), {"solver": Auto(replicas=2)}, "has no effect on structures"),
         (Ranking(), {"solver": Pegasos(k=99)}, "only 12"),
         (Ranking(), {"solver": Pegasos(output="best", T=3)}, "structures take output="),
         (Ranking(), {"lam": -1}, "lam must be"),

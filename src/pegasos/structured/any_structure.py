@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from .. import _core
+from .interior import Interior
 from .run import Fit, Floats, History, Pegasos, Run, schedule
 from .vectors import Vector, vector
 from .working_set import WorkingSet
@@ -35,6 +36,9 @@ class Examples:
         for i, (x, y) in enumerate(zip(self.X, self.Y, strict=True)):
             self.truth.append(vector(self.model.joint_feature(x, y), f"X[{i}] with Y[{i}]", size))
             size = self.truth[-1].size
+            own = self.cost(i, y)
+            if own != 0:
+                raise ValueError(f"cost(y, y) must be 0, what is right costs nothing; for Y[{i}] it is {own:g}.")
         self.size = size or 0
 
     @property
@@ -49,10 +53,13 @@ class Examples:
     def against(self, i: int, y: Any) -> tuple[Vector, float]:
         """psi and cost of a structure."""
         psi = self.truth[i].minus(vector(self.model.joint_feature(self.X[i], y), f"X[{i}], decoded", self.size))
+        return psi, self.cost(i, y)
+
+    def cost(self, i: int, y: Any) -> float:
         cost = float(self.model.cost(self.Y[i], y))
         if not (math.isfinite(cost) and cost >= 0):
             raise ValueError(f"cost must be a finite number >= 0; for X[{i}] it is {cost}.")
-        return psi, cost
+        return cost
 
     def objective(
         self, w: Floats, blocks: list[WorkingSet] | None, look: Any
@@ -63,7 +70,8 @@ class Examples:
             look()
             psi, cost, y = self.worst(i, w)
             margin = cost - psi.dot(w)
-            known = max([0.0, *(blocks[i].margins(w) if blocks else [])])
+            rival, price = self.against(i, self.model.decode(self.X[i], w))  # any answer is a witness
+            known = max([0.0, price - rival.dot(w), *(blocks[i].margins(w) if blocks else [])])
             if margin < known - 1e-9 * (1.0 + abs(cost) + abs(known)):
                 self.exact = False  # another labelling is worse: what was found is no maximum
             total += max(margin, known)
@@ -78,32 +86,40 @@ class _Enough(Exception):
 class Journal(History):
     """The lines of history, the clock, and who is told."""
 
-    def __init__(self, run: Run, tol: float, w: Floats) -> None:
-        super().__init__(run, tol)
+    def __init__(self, run: Run, at_zero: float, w: Floats) -> None:
+        super().__init__(run, run.tol * at_zero)
+        self.best = at_zero, np.zeros_like(w)
+        self.takes_best = False  # of all that were certified, and zero
         self.w, self.interrupted, self.hurried = w, False, True
         self.certified: Floats | None = None  # w of the last line
+        self.pass_seconds = 0.0  # of a pass over all examples, which the proof at the end takes
 
     def look(self) -> None:
-        if self.hurried and self.run.seconds_left() <= 0:
+        if self.hurried and self.run.seconds_left() <= self.pass_seconds:
             raise _Enough
 
     def note(self, steps: int, objective: float, bound: float) -> bool:
         """A line; True when it is good enough, or the listener wants an end."""
         self.add(steps, objective, bound)
         self.certified = self.w.copy()
+        if objective < self.best[0]:
+            self.best = objective, self.certified
         self.interrupted = self.tell(self.w.copy) or self.interrupted
         return self.converged or self.interrupted
 
     def guarded(self, work: Callable[[], None], certify: Callable[[], bool]) -> BaseException | None:
-        """Work until it ends, or time is up, which calls for a certificate. What else interrupts it, Ctrl-C above all,
-        is handed back, and w is that of the last certificate, where there is one.
+        """Work until time is left for a certificate alone, which it calls for; where there is none for that, w is that
+        of the last one. What else interrupts it, Ctrl-C above all, is handed back, and w is the same.
         """
         try:
             try:
                 work()
             except _Enough:
                 self.hurried = False
-                certify()
+                if self.certified is not None and self.run.seconds_left() < 0.5 * self.pass_seconds:
+                    self.w[:] = self.certified
+                else:
+                    certify()
         except BaseException as raised:
             if self.certified is not None:
                 self.w[:] = self.certified
@@ -111,6 +127,9 @@ class Journal(History):
         return None
 
     def fit(self, examples: Examples, w: Floats, steps: int, visits: int, error: BaseException | None) -> Fit:
+        if self.takes_best and self.last is not None and self.last[2] > self.best[0]:
+            w[:] = self.best[1]
+            self.add(steps, self.best[0], self.bound)
         if not examples.exact:
             self.retract(np.nan)
         return Fit(
@@ -124,11 +143,12 @@ class Journal(History):
         )
 
 
-def frank_wolfe(examples: Examples, stop: Run, at_zero: float, blocks: list[WorkingSet], seed: int) -> Fit:
-    """Block-coordinate Frank-Wolfe with working sets; examples are visited by their gap once all have been."""
-    w = np.zeros(examples.size)
-    state = _FrankWolfe(examples, blocks, w, Journal(stop, stop.tol * at_zero, w))
-    journal = state.journal
+def frank_wolfe(examples: Examples, journal: Journal, blocks: list[WorkingSet], seed: int) -> Fit:
+    """Block-coordinate Frank-Wolfe with working sets; examples are visited by their gap once all have been. Where it
+    crawls, all dual variables are found together, as long as that pays.
+    """
+    w, journal.takes_best = journal.w, True
+    state = _FrankWolfe(examples, blocks, w, journal)
     error = journal.guarded(lambda: state.rounds(seed), lambda: state.certify(False))
     if error is not None and journal.certified is None:
         state.rebuild()
@@ -156,14 +176,48 @@ class _FrankWolfe:
         self.rebuild()
         objective, found = examples.objective(self.w, self.blocks, self.journal.look)
         self.visits += m
-        mean_cost = sum(float(block.alpha @ block.cost) for block in self.blocks) / m
-        penalty = 0.5 * examples.lam * float(self.w @ self.w)
-        rounding = 2.0**-52 * (examples.size + 4 * m) * (mean_cost + objective + penalty)
-        if self.journal.note(self.visits, objective, mean_cost - penalty - rounding):
+        if self.journal.note(self.visits, objective, self.dual(objective)):
             return True
         for i, (psi, cost, y) in enumerate(found if going_on else []):
             self.blocks[i].add(psi, cost, y)
             self.gaps[i] = self.blocks[i].solve(self.w, self.unit)
+        return False
+
+    def dual(self, objective: float) -> float:
+        """Of the dual variables, whose w it is."""
+        m, lam = self.examples.m, self.examples.lam
+        mean_cost = sum(float(block.alpha @ block.cost) for block in self.blocks) / m
+        penalty = 0.5 * lam * float(self.w @ self.w)
+        return mean_cost - penalty - 2.0**-52 * (self.examples.size + 4 * m) * (mean_cost + objective + penalty)
+
+    def together(self) -> bool:
+        """Cutting planes (Tsochantaridis et al. 2005): the minimum over all that is kept, and what is missing there and
+        on the way. True: the end, w is the best one; otherwise it is that of the dual variables again.
+        """
+        examples, journal = self.examples, self.journal
+        left = 5  # rounds, and again each time that they have paid
+        f, best = journal.best
+        while left > 0 and self.visits < journal.run.max_epochs * examples.m:
+            interior = Interior(self.blocks, examples.lam)
+            if not interior.affordable:
+                break
+            gap = f - journal.bound
+            far = interior.run(best, 0.02 * max(gap, journal.tol), journal.look)
+            self.rebuild()
+            bound, start = self.dual(f), best
+            for part in (0.1, 1.0):
+                at = start + part * (far - start)
+                objective, found = examples.objective(at, self.blocks, journal.look)
+                self.visits += examples.m
+                for block, one in zip(self.blocks, found, strict=True):
+                    block.add(*one)
+                if objective < f:
+                    best, f = at, objective
+            self.w[:] = best
+            if journal.note(self.visits, f, bound):
+                return True
+            left = 5 if f - journal.bound < 0.5 * gap else left - 1
+        self.rebuild()
         return False
 
     def rounds(self, seed: int) -> None:
@@ -182,6 +236,8 @@ class _FrankWolfe:
             due = last or self.gaps.mean() <= 2 * journal.tol or epoch % 5 == 4
             if due and (self.certify(not last) or last):
                 return
+            if epoch % 20 == 9 and self.together():
+                return
 
     def again(self) -> None:
         """All working sets a few times, which decodes nothing."""
@@ -194,11 +250,10 @@ class _FrankWolfe:
                 return
 
 
-def pegasos(examples: Examples, solver: Pegasos, stop: Run, at_zero: float, seed: int) -> Fit:
+def pegasos(examples: Examples, solver: Pegasos, journal: Journal, at_zero: float, seed: int) -> Fit:
     """The paper's step (Fig. 2): k examples, shrink, add, project."""
-    out = np.zeros(examples.size)
-    walk = _Walk(examples, solver, out, Journal(stop, stop.tol * at_zero, out), at_zero)
-    journal = walk.journal
+    out = journal.w
+    walk = _Walk(examples, solver, out, journal, at_zero)
     error = journal.guarded(lambda: walk.steps(seed), walk.check)
     if error is not None and journal.certified is None:
         out[:] = walk.v
