@@ -65,6 +65,9 @@ def reasons(
     totals = np.asarray(coef[:, columns].sum(axis=1)).ravel()
     if t:
         totals += steps[codes[labels[t - 1]]]  # a rival must be allowed
+    ends = [*([("first", tagger.start_)] if t == 0 else []), *([("last", tagger.end_)] if t == len(labels) - 1 else [])]
+    for _, weights in ends:
+        totals += weights
     k = codes[labels[t]]
     totals[k] = -np.inf
     rival = int(totals.argmax())
@@ -72,6 +75,7 @@ def reasons(
     if t:
         before = codes[labels[t - 1]]
         found.append((float(steps[before, k] - steps[before, rival]), f"after {labels[t - 1]}"))
+    found += [(float(weights[k] - weights[rival]), name) for name, weights in ends]
     return [f"not {tagger.classes_[rival]}", *sorted(found, key=lambda pair: -abs(pair[0]))[:3]]
 
 

@@ -97,7 +97,8 @@ class Reader {
     }
     if (!PyList_Check(features.ptr()) && !PyTuple_Check(features.ptr()) && !PyAnySet_Check(features.ptr()))
       fail("must be a dict of features or a list of strings, got " + type_of(features));
-    const nb::object items = nb::steal(PyObject_GetIter(features.ptr()));
+    const nb::object ordered = PyAnySet_Check(features.ptr()) ? sorted(features) : features;
+    const nb::object items = nb::steal(PyObject_GetIter(ordered.ptr()));
     if (!items.is_valid()) throw nb::python_error();
     while (PyObject* next = PyIter_Next(items.ptr())) {
       const nb::object item = nb::steal(next);
@@ -106,6 +107,17 @@ class Reader {
       name_.resize(prefix);
     }
     if (PyErr_Occurred() != nullptr) throw nb::python_error();
+  }
+
+  // A set has another order in every process: the model would have other bytes.
+  static nb::object sorted(const nb::object& set) {
+    nb::object list = nb::steal(PySequence_List(set.ptr()));
+    if (!list.is_valid()) throw nb::python_error();
+    if (PyList_Sort(list.ptr()) != 0) {
+      if (!PyErr_ExceptionMatches(PyExc_TypeError)) throw nb::python_error();
+      PyErr_Clear();  // of different kinds: some of them is no string, and refused by its kind
+    }
+    return list;
   }
 
   void add_value(const nb::object& value, int depth) {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
 __all__ = ["ChunkScore", "chunk_f1", "chunk_report", "chunks"]
@@ -22,14 +23,16 @@ class ChunkScore(NamedTuple):
     n_true: int
 
 
-def chunk_f1(y_true: Sequence[Sequence[Any]], y_pred: Sequence[Sequence[Any]]) -> float:
+def chunk_f1(y_true: Sequence[Any], y_pred: Sequence[Any], lengths: Any = None) -> float:
     """F1 over all chunks, from 0 to 1: the share that `conlleval` prints in percent as FB1.
 
     Parameters
     ----------
     y_true, y_pred : lists of label sequences
         Labels are "O", or a letter and a type: "B-NP". The letters tell the scheme: B and I (BIO, IOB2, IOB1), or B, I,
-        E and S (IOBES). As in `conlleval`, I-X that follows no X begins a chunk.
+        E and S (IOBES). As in `conlleval`, I-X that follows no X begins a chunk. With `lengths` one label a token.
+    lengths : array of int, default=None
+        Tokens of each sequence, where labels stand one after another, as those of a stacked matrix do.
 
     Returns
     -------
@@ -42,11 +45,25 @@ def chunk_f1(y_true: Sequence[Sequence[Any]], y_pred: Sequence[Sequence[Any]]) -
     >>> chunk_f1([["B-NP", "I-NP", "O", "B-VP"]], [["B-NP", "I-NP", "O", "O"]])
     0.6666666666666666
     """
-    return chunk_report(y_true, y_pred)["all"].f1
+    right, found, true = _count(y_true, y_pred, lengths)
+    return _score(right.total(), found.total(), true.total()).f1
 
 
-def chunk_report(y_true: Sequence[Sequence[Any]], y_pred: Sequence[Sequence[Any]]) -> dict[str, ChunkScore]:
+def chunk_report(y_true: Sequence[Any], y_pred: Sequence[Any], lengths: Any = None) -> dict[str, ChunkScore]:
     """Scores of every type of chunk, and of all together under "all"."""
+    right, found, true = _count(y_true, y_pred, lengths)
+    report = {kind: _score(right[kind], found[kind], true[kind]) for kind in sorted(found.keys() | true.keys())}
+    if "all" in report:
+        raise ValueError("a type of chunk is named 'all', which stands for all of them here: give it another name.")
+    report["all"] = _score(right.total(), found.total(), true.total())
+    return report
+
+
+def _count(
+    y_true: Sequence[Any], y_pred: Sequence[Any], lengths: Any
+) -> tuple[Counter[str], Counter[str], Counter[str]]:
+    """Of every type the chunks that are right, were found, and are there."""
+    y_true, y_pred = _sequences(y_true, "y_true", lengths), _sequences(y_pred, "y_pred", lengths)
     if len(y_true) != len(y_pred):
         raise ValueError(f"there are {len(y_true)} true and {len(y_pred)} predicted label sequences.")
     right: Counter[str] = Counter()
@@ -59,9 +76,20 @@ def chunk_report(y_true: Sequence[Sequence[Any]], y_pred: Sequence[Sequence[Any]
         right.update(kind for kind, _, _ in ours & theirs)
         found.update(kind for kind, _, _ in ours)
         true.update(kind for kind, _, _ in theirs)
-    report = {kind: _score(right[kind], found[kind], true[kind]) for kind in sorted(found.keys() | true.keys())}
-    report["all"] = _score(right.total(), found.total(), true.total())
-    return report
+    return right, found, true
+
+
+def _sequences(labels: Sequence[Any], name: str, lengths: Any) -> Sequence[Sequence[Any]]:
+    """Labels cut into sequences, if they are not yet."""
+    if len(labels) and isinstance(labels[0], str) != (lengths is not None):
+        kind = "labels one after another" if lengths is None else "a list of sequences already"
+        raise ValueError(f"{name} is {kind}; lengths=, the number of tokens of each sequence, goes with the former.")
+    if lengths is None:
+        return labels
+    ends = [0, *accumulate(int(n) for n in lengths)]
+    if ends[-1] != len(labels) or any(b < a for a, b in pairwise(ends)):
+        raise ValueError(f"lengths must be >= 0 and add up to the {len(labels)} labels of {name}, not to {ends[-1]}.")
+    return [labels[a:b] for a, b in pairwise(ends)]
 
 
 def _score(right: int, found: int, true: int) -> ChunkScore:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from pegasos.metrics import chunk_f1, chunk_report, chunks
@@ -49,3 +50,23 @@ def test_bad_labels_are_named() -> None:
         chunk_f1([["NP"]], [["O"]])
     with pytest.raises(ValueError, match="token 0 has 3"):
         chunk_f1([[3]], [["O"]])
+
+
+def test_labels_one_after_another_take_lengths() -> None:
+    true, found = ["B-A", "I-A", "I-A", "O"], ["B-A", "I-A", "B-A", "O"]
+    assert chunk_f1(true, found, lengths=[2, 2]) == chunk_f1([true[:2], true[2:]], [found[:2], found[2:]]) == 1.0
+    assert chunk_f1(np.array(true), np.array(found), lengths=np.array([4])) == 0.0
+    assert chunk_report(true, found, [2, 2])["A"].n_true == 2
+    with pytest.raises(ValueError, match="y_true is labels one after another; lengths=, the number of tokens"):
+        chunk_f1(true, found)
+    with pytest.raises(ValueError, match="y_true is a list of sequences already"):
+        chunk_f1([true], [found], lengths=[4])
+    with pytest.raises(ValueError, match="add up to the 4 labels of y_true, not to 3"):
+        chunk_f1(true, found, lengths=[3])
+
+
+def test_a_type_that_is_named_as_the_total_is_not_overwritten() -> None:
+    true, found = [["B-all", "B-x"]], [["B-all", "O"]]
+    assert chunk_f1(true, found) == pytest.approx(2 / 3)
+    with pytest.raises(ValueError, match="a type of chunk is named 'all'"):
+        chunk_report(true, found)

@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 from chains import DICTS, TAGS, tagger
+from sklearn.exceptions import NotFittedError
 
-from pegasos import Pegasos, PegasosSequenceTagger, PegasosStructured
+from pegasos import Auto, Pegasos, PegasosSequenceTagger, PegasosStructured, load_model
 
 FRAME = pd.DataFrame({"a": [1.0, 0.0], "b": [0.0, 1.0]})
 LOOP: dict[str, Any] = {}
 LOOP["again"] = LOOP
+ALLOWED = pd.DataFrame(True, index=list("DNV"), columns=list("VND"))
+
+
+class OwnSolver:
+    def check(self, problem: Any, run: Any) -> None: ...
+    def solve(self, *given: Any) -> None: ...
+
+
+class OwnPegasos(Pegasos):
+    def solve(self, *given: Any) -> Any: ...
+
+
 GOOD: dict[str, Any] = {"X": DICTS, "y": TAGS}
 BAD: list[tuple[dict[str, Any], dict[str, Any], str]] = [
     ({}, {"X": []}, "no sequences"),
@@ -60,6 +74,19 @@ BAD: list[tuple[dict[str, Any], dict[str, Any], str]] = [
     ({"loss": "log", "costs": np.ones((3, 3))}, {}, "costs are for loss='hinge'"),
     ({"costs": np.ones((3, 3))}, {}, "the right answer costs nothing"),
     ({"solver": "sdca"}, {}, "SDCA is not for sequences"),
+    ({"solver": "lbfgs"}, {}, "take solver='auto', 'pegasos' or a Pegasos object, got 'lbfgs'"),
+    ({"solver": OwnSolver()}, {}, "check and solve of other objects are about rows"),
+    ({"solver": OwnPegasos()}, {}, "check and solve of other objects are about rows"),
+    ({"solver": Auto(polish=False)}, {}, r"Auto\(polish=...\) is about rows, and has no effect on sequences"),
+    (
+        {},
+        {"X": np.eye(2), "y": np.ma.array([0, 1], mask=[0, 1]), "lengths": [2]},
+        "y is a masked array, masked at row 1",
+    ),
+    ({}, {"y": [np.ma.array([0, 1, 2], mask=[0, 0, 1]), *TAGS[1:]]}, r"y\[0\] is a masked array, masked at row 2"),
+    ({"allowed": ALLOWED.loc[["D", "N"]]}, {}, "the index of the frame of allowed lacks the class 'V'"),
+    ({"allowed": ALLOWED.rename(columns={"N": "M"})}, {}, "the columns of the frame of allowed lacks the class 'N'"),
+    ({"allowed": lambda a, b: None}, {}, r"allowed\('D', 'D'\) returned None"),
     ({"solver": Pegasos(k=9)}, {}, "k = 9 sequences per step"),
     ({"solver": Pegasos(T=5, output="best")}, {}, "is not for sequences"),
     ({"n_jobs": 0}, {}, "n_jobs must not be 0"),
@@ -149,3 +176,33 @@ def test_parameters_of_a_solver_need_an_object(model: Any) -> None:
     with pytest.raises(ValueError, match="solver__k needs a solver object, but solver is the word 'auto'"):
         model.set_params(solver__k=3)
     assert model.set_params(solver=Pegasos(), solver__k=3).solver.k == 3
+
+
+def test_a_frame_says_by_its_labels_what_may_follow_what() -> None:
+    rule = pd.DataFrame(True, index=list("VND"), columns=list("NDV"))
+    rule.loc["V", "D"] = False
+    model = tagger(allowed=rule).fit(DICTS, TAGS)
+    assert np.argwhere(np.isneginf(model.transitions_)).tolist() == [[2, 0]]  # classes_ are D, N, V
+
+
+@pytest.mark.parametrize("loss", ["hinge", "log"])
+@pytest.mark.parametrize("pairs", ["seen", "all"])
+def test_a_model_of_one_label_can_be_looked_at_and_saved(loss: str, pairs: str, tmp_path: Path) -> None:
+    model = tagger(loss=loss, pairs=pairs).fit(DICTS, [["A"] * len(tags) for tags in TAGS])
+    assert model.coef_.shape == (1, model.n_features_in_)
+    model.save(tmp_path / "one.peg")
+    assert load_model(tmp_path / "one.peg").predict(DICTS[:1]) == [["A"] * 3]
+
+
+def test_what_is_not_fitted_says_so_as_scikit_learn_does() -> None:
+    with pytest.raises(NotFittedError, match="PegasosSequenceTagger instance is not fitted yet"):
+        _ = tagger().coef_
+    assert not hasattr(tagger(), "coef_")
+
+
+def test_tokens_that_are_sets_have_the_same_columns_in_every_process() -> None:
+    """The order of a set of strings differs from process to process; names are numbered as they appear."""
+    model = tagger().fit([[{"q", "b", "x", "a", "m"}], [{"zz", "c", "a"}]], [["N"], ["V"]])
+    assert model.feature_names_ == ["a", "b", "m", "q", "x", "c", "zz"]
+    with pytest.raises(ValueError, match=r"X\[0\]\[0\] has a feature whose name is of type int"):
+        tagger().fit([[{"a", 3}]], [["N"]])

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from chains import DICTS, FLAT, LENGTHS, TAGS, tagger
 
@@ -145,3 +146,15 @@ def test_too_many_kinds_of_tokens_in_one_sequence_are_refused() -> None:
     X = np.random.default_rng(0).normal(size=(n, 1))
     with pytest.raises(ValueError, match="sequence 0 has tokens with 3999 different combinations"):
         tagger(transition_features=[0]).fit(X, np.arange(n) % K, lengths=[n])
+
+
+def test_columns_of_a_frame_are_chosen_by_name() -> None:
+    frame = pd.DataFrame(np.eye(4, 3), columns=["a", "b", "c"])
+    model = tagger(transition_features=["c", "a"]).fit(frame, list("xyxy"), lengths=[4])
+    assert model.transition_columns_.tolist() == [0, 2]
+    by_number = tagger(transition_features=[0, 2]).fit(frame, list("xyxy"), lengths=[4])
+    np.testing.assert_array_equal(by_number._w, model._w)
+    asked = tagger(transition_features=lambda name: name == "b").fit([frame], [list("xyxy")])
+    assert asked.transition_columns_.tolist() == [1]
+    with pytest.raises(ValueError, match="has 'd', which is no feature of the training set"):
+        tagger(transition_features=["d"]).fit(frame, list("xyxy"), lengths=[4])

@@ -43,7 +43,7 @@ class Layout {
     for (int64_t f = 0; f < n_features; ++f) {
       const int64_t n = seen.empty() ? labels : seen[size_t(f) + 1] - seen[size_t(f)];
       const auto had = seen.empty() ? std::span<const Label>{} : pairs.subspan(size_t(seen[size_t(f)]), size_t(n));
-      if (n > longest_list) {
+      if (seen.empty() || n > longest_list) {  // a list of what was seen; all labels, be it one, have a row
         const size_t at = label_.size();
         for (int64_t k = 0; k < width; ++k) push(k, seen.empty() && k < labels);
         for (const Label k : had) live_[at + k] = 1;

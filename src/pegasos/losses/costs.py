@@ -37,7 +37,7 @@ def costs_between(given: Any, classes: NDArray[Any]) -> Floats:
     if isinstance(given, Mapping):
         given = _of_pairs(given, classes)
     elif hasattr(given, "columns") and hasattr(given, "index"):
-        given = _of_frame(given, classes)
+        given = of_frame(given, classes, "costs")
     return _checked(given, len(classes))
 
 
@@ -54,16 +54,16 @@ def _of_pairs(given: Mapping[Any, Any], classes: NDArray[Any]) -> Any:
     return costs
 
 
-def _of_frame(given: Any, classes: NDArray[Any]) -> Any:
+def of_frame(given: Any, classes: NDArray[Any], what: str) -> Any:
     """The lines and columns of the classes that are here, by name."""
     for side, names in (("index", given.index), ("columns", given.columns)):
         missing = [label for label in classes.tolist() if label not in names]
         if missing:
             raise ValueError(
-                f"the {side} of the frame of costs lacks the class {missing[0]!r}: it names {list(names)!r}."
+                f"the {side} of the frame of {what} lacks the class {missing[0]!r}: it names {list(names)!r}."
             )
         if not names.is_unique:
-            raise ValueError(f"the {side} of the frame of costs names a class twice: {list(names)!r}.")
+            raise ValueError(f"the {side} of the frame of {what} names a class twice: {list(names)!r}.")
     return given.loc[classes.tolist(), classes.tolist()]
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from .. import _core
@@ -75,15 +76,18 @@ class FittedChain(run.SolverInside, run.Files, run.CallbackSupportMixin, BaseEst
 
     @property
     def coef_(self) -> Any:
-        return self._shape.emission(self._fitted())
+        w = self._fitted()
+        return self._shape.emission(w)
 
     @property
     def transitions_(self) -> Floats:
-        return self._shape.transitions(self._fitted())
+        w = self._fitted()
+        return self._shape.transitions(w)
 
     @property
     def transition_coef_(self) -> Floats:
-        return self._shape.feature_transitions(self._fitted())
+        w = self._fitted()
+        return self._shape.feature_transitions(w)
 
     @property
     def transition_columns_(self) -> Any:
@@ -92,11 +96,13 @@ class FittedChain(run.SolverInside, run.Files, run.CallbackSupportMixin, BaseEst
 
     @property
     def start_(self) -> Floats:
-        return self._shape.first(self._fitted())
+        w = self._fitted()
+        return self._shape.first(w)
 
     @property
     def end_(self) -> Floats:
-        return self._shape.last(self._fitted())
+        w = self._fitted()
+        return self._shape.last(w)
 
     @property
     def feature_names_(self) -> list[str] | None:
@@ -112,7 +118,10 @@ class FittedChain(run.SolverInside, run.Files, run.CallbackSupportMixin, BaseEst
 
     def _fitted(self) -> Floats:
         if "_w" not in vars(self):  # a property: hasattr must be able to say no
-            raise AttributeError("this PegasosSequenceTagger is not fitted yet.")
+            raise NotFittedError(
+                f"This {type(self).__name__} instance is not fitted yet. Call 'fit' with appropriate arguments before "
+                "using this estimator."
+            )
         w: Floats = self._w
         return w
 

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..losses.costs import of_frame
+from ..problem.entries import refuse_masked
 from .tokens import Stacked
 
 Codes = NDArray[np.uint16]
@@ -23,6 +25,7 @@ def flat(y: Any, stacked: Stacked) -> list[Any]:
     """One label a token, in the order of the tokens."""
     if y is None:
         raise ValueError("y is missing: a tagger learns from labelled sequences.")
+    refuse_masked("y", y)
     if not stacked.is_list:
         labels = y.tolist() if isinstance(y, np.ndarray) else list(y)
         if len(labels) != stacked.n_tokens:
@@ -33,6 +36,7 @@ def flat(y: Any, stacked: Stacked) -> list[Any]:
         raise ValueError(f"y has {len(y)} label sequences for {len(stacked.lengths)} sequences.")
     parts = []
     for i, (part, n) in enumerate(zip(y, stacked.lengths.tolist(), strict=True)):
+        refuse_masked(f"y[{i}]", part)
         part = listed(part, f"y[{i}] must be a list of labels")
         if len(part) != n:
             raise ValueError(f"y[{i}] has {len(part)} labels for the {n} tokens of X[{i}].")
@@ -140,10 +144,12 @@ def allowed_of(given: Any, classes: NDArray[Any]) -> Allowed | None:
         _check_scheme(given, names)
         given = _rule_of(given)
     if callable(given):
-        steps = np.array([[bool(given(a, b)) for b in names] for a in names], np.uint8)
-        first = np.array([bool(given(None, b)) for b in names], np.uint8)
-        last = np.array([bool(given(a, None)) for a in names], np.uint8)
+        steps = np.array([[_answer(given, a, b) for b in names] for a in names], np.uint8)
+        first = np.array([_answer(given, None, b) for b in names], np.uint8)
+        last = np.array([_answer(given, a, None) for a in names], np.uint8)
         return steps, first, last
+    if hasattr(given, "columns") and hasattr(given, "index"):
+        given = of_frame(given, classes, "allowed")
     steps = np.asarray(given)
     if steps.shape != (K, K) or steps.dtype.kind not in "biu":
         raise ValueError(
@@ -152,6 +158,13 @@ def allowed_of(given: Any, classes: NDArray[Any]) -> Allowed | None:
         )
     ones = np.ones(K, np.uint8)
     return np.ascontiguousarray(steps != 0, np.uint8), ones, ones.copy()
+
+
+def _answer(given: Callable[[Any, Any], Any], before: Any, after: Any) -> bool:
+    answer = given(before, after)
+    if answer is None:  # a way through the function without a return
+        raise ValueError(f"allowed({before!r}, {after!r}) returned None; a function of two labels says True or False.")
+    return bool(answer)
 
 
 def _check_scheme(scheme: str, names: list[Any]) -> None:

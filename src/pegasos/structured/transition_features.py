@@ -21,15 +21,16 @@ def chosen_columns(given: Any, features: Features, n_features: int) -> Columns |
         raise ValueError(
             "transition_features are chosen by name, and n_hashed keeps no names. Set one of them to None."
         )
+    known = features.names or features.columns
     if callable(given):
-        names: Sequence[Any] = features.names or range(n_features)
+        names: Sequence[Any] = known or range(n_features)
         found = [j for j, name in enumerate(names) if given(name)]
     elif isinstance(given, (str, bytes)) or not np.iterable(given):
         raise ValueError(
             f"transition_features must be a list of features, or a function of their names, got {given!r}."
         )
-    elif features.names is not None:
-        found = _by_name(list(given), features.names)
+    elif features.names is not None or (known and any(isinstance(name, str) for name in given)):
+        found = _by_name(list(given), known or [])
     else:
         found = _by_column(list(given), n_features)
     if not len(found):
@@ -37,7 +38,7 @@ def chosen_columns(given: Any, features: Features, n_features: int) -> Columns |
     return np.asarray(found, np.int32)
 
 
-def _by_name(given: list[Any], names: list[str]) -> list[int]:
+def _by_name(given: list[Any], names: Sequence[str]) -> list[int]:
     """A name stands for the feature of that name, and for its values: 'tag' for 'tag:NN', 'tag:DT' and so on."""
     found: dict[Any, list[int]] = {}
     for name in given:
