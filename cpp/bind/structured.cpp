@@ -21,14 +21,17 @@ using namespace pegasos::structured;
 
 namespace {
 
-// work(team, watch) without the GIL; what stopped it is raised.
+// work(task, team, watch) without the GIL; what stopped it is raised.
 template <class Work>
-void watched(PyWatch& outside, int threads, const Work& work) {
+void watched(const PyTagging& tagging, PyWatch& outside, int threads, const Work& work) {
   {
     WithoutGil nogil;
     Team team(threads);
     Watch watch = outside.make();
-    work(team, watch);
+    const Poll poll(watch);
+    Tagging task = tagging.task;
+    task.poll = &poll;
+    work(task, team, watch);
   }
   if (!outside.error.is_none()) {
     const nb::object error = std::exchange(outside.error, nb::none());
@@ -41,8 +44,9 @@ nb::tuple decode_all(const PyTagging& tagging, Vec<double> w, int threads, PyWat
   tagging.check(w.size());
   std::vector<uint16_t> labels(size_t(tagging.task.chains.tokens()));
   std::vector<double> scores(size_t(tagging.task.m()));
-  watched(outside, threads,
-          [&](Team& team, Watch& watch) { decode(tagging.task, span_of(w), team, watch, labels, scores); });
+  watched(tagging, outside, threads, [&](const Tagging& task, Team& team, Watch& watch) {
+    decode(task, span_of(w), team, watch, labels, scores);
+  });
   return nb::make_tuple(to_numpy(std::move(labels)), to_numpy(std::move(scores)));
 }
 
@@ -50,8 +54,9 @@ nb::tuple marginals_all(const PyTagging& tagging, Vec<double> w, int threads, Py
   tagging.check(w.size());
   const auto K = size_t(tagging.task.layout.labels), tokens = size_t(tagging.task.chains.tokens());
   std::vector<double> out(tokens * K), log_z(size_t(tagging.task.m())), steps(K * K);
-  watched(outside, threads,
-          [&](Team& team, Watch& watch) { marginals(tagging.task, span_of(w), team, watch, out, log_z, steps); });
+  watched(tagging, outside, threads, [&](const Tagging& task, Team& team, Watch& watch) {
+    marginals(task, span_of(w), team, watch, out, log_z, steps);
+  });
   return nb::make_tuple(to_numpy(std::move(out), {tokens, K}), to_numpy(std::move(log_z)),
                         to_numpy(std::move(steps), {K, K}));
 }
@@ -60,7 +65,8 @@ auto score_all(const PyTagging& tagging, Vec<double> w, int threads, PyWatch& ou
   tagging.check(w.size());
   if (tagging.truth.empty() && tagging.task.chains.tokens() > 0) throw std::invalid_argument("labellings are missing");
   std::vector<double> out(size_t(tagging.task.m()));
-  watched(outside, threads, [&](Team& team, Watch& watch) { score(tagging.task, span_of(w), team, watch, out); });
+  watched(tagging, outside, threads,
+          [&](const Tagging& task, Team& team, Watch& watch) { score(task, span_of(w), team, watch, out); });
   return to_numpy(std::move(out));
 }
 
@@ -78,6 +84,8 @@ nb::dict fitted(const PyTagging& tagging, double tol, int threads, PyWatch& outs
     Tagging task = tagging.task;
     const Places places(task.chains, task.layout);
     task.places = &places;
+    const Poll poll(watch);
+    task.poll = &poll;
     solve(task, team, watch, history);
   }
   nb::dict result = result_of(history.fit(), watch, outside);

@@ -13,7 +13,7 @@ import pytest
 from chains import tagger
 from structures import Ranking, ranking_data
 
-from pegasos import PegasosStructured
+from pegasos import PegasosSequenceTagger, PegasosStructured
 
 pytestmark = pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs a timer that raises signals")
 
@@ -27,7 +27,7 @@ def alarm() -> Any:
         raise KeyboardInterrupt
 
     before = signal.signal(signal.SIGALRM, interrupt)
-    yield lambda: signal.setitimer(signal.ITIMER_REAL, 0.2)
+    yield lambda seconds=0.2: signal.setitimer(signal.ITIMER_REAL, seconds)
     signal.setitimer(signal.ITIMER_REAL, 0)
     signal.signal(signal.SIGALRM, before)
 
@@ -99,3 +99,34 @@ def objective(X: Any, Y: Any, w: Any, lam: float) -> float:
         z = asked.decode_with_cost(x, y, w)
         total += asked.cost(y, z) - float((asked.joint_feature(x, y) - asked.joint_feature(x, z)) @ w)
     return 0.5 * lam * float(w @ w) + total / len(X)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "log"])
+def test_ctrl_c_is_heard_in_the_midst_of_a_long_sequence(loss: str, alarm: Any) -> None:
+    """Two seconds and more for one dynamic programme; nobody looked at signals before it was over."""
+    n, K = 4000, 700
+    X, y = [[[f"w{t % 50}"] for t in range(n)]], [[t % K for t in range(n)]]
+    began = time.perf_counter()
+    alarm(0.7)
+    with pytest.raises(KeyboardInterrupt):
+        PegasosSequenceTagger(loss=loss, tol=0.0).fit(X, y)
+    assert time.perf_counter() - began < 0.7 + 0.6
+
+
+def test_no_time_costs_one_pass_for_the_proof() -> None:
+    """f(0) is known without trying all labels against all, and zero needs no second proof."""
+    X, y = [[[f"w{t % 7}"] for t in range(60)]] * 20, [list(range(60))] * 20
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = PegasosSequenceTagger(loss="log", max_time=1e-9).fit(X, y)
+    assert model.n_iter_ <= 1
+    assert np.isfinite(model.gap_)
+
+
+def test_too_little_memory_is_told_with_what_takes_how_much(monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_memory(*_: Any) -> None:
+        raise MemoryError("std::bad_alloc")
+
+    monkeypatch.setattr("pegasos.structured.training.solve_once", no_memory)
+    with pytest.raises(MemoryError, match=r"2 features x 3 labels at most: .* GB, .*3 tokens x 3 labels"):
+        PegasosSequenceTagger().fit([[["a"], ["b"], ["a"]]], [[0, 1, 2]])

@@ -4,13 +4,39 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <thread>
 #include <vector>
 
+#include "pegasos/data/problem.hpp"
 #include "pegasos/structured/edges.hpp"
 #include "pegasos/structured/places.hpp"
 #include "pegasos/structured/transition_features.hpp"
 
 namespace pegasos::structured {
+
+// Asked between tokens by long dynamic programmes, whose end the watch would wait for in vain: one sequence of 5,000
+// tokens and 1,000 labels takes seconds. Only the thread of the watch may ask it. Once it has stopped one, all that was
+// computed is worthless, and whoever asked for it looks at the watch.
+class Poll {
+ public:
+  static constexpr int64_t long_step = 4096;  // labels squared: with fewer, a look would cost more than the step
+
+  explicit Poll(Watch& watch) : watch_(watch), owner_(std::this_thread::get_id()) {}
+
+  bool stops(int64_t work) const {
+    if (work < long_step || std::this_thread::get_id() != owner_) return false;
+    credit_ -= work;
+    if (credit_ >= 0) return watch_.interrupted();
+    credit_ = 1'000'000;
+    watch_.look();
+    return watch_.interrupted();
+  }
+
+ private:
+  Watch& watch_;
+  std::thread::id owner_;
+  mutable int64_t credit_ = 1'000'000;  // of its own: that of the watch is for those who act on what it says
+};
 
 // What one thread needs for one sequence. Never shrinks.
 struct Scratch {
@@ -21,6 +47,8 @@ struct Scratch {
   std::vector<const double*> rows;  // of one token
   std::vector<double> row_value, listed;
   std::vector<Label> labels;
+  const Poll* poll = nullptr;  // null: nobody
+  bool stops(int64_t work) const { return poll != nullptr && poll->stops(work); }
   // Of the sequence that was scored last.
   const TransitionFeatures* transition_features = nullptr;  // null: there are none
   int64_t begin = 0;                                        // its first token
@@ -87,6 +115,7 @@ struct Emissions {
   const Layout& layout;
   const Places* places = nullptr;
   const TransitionFeatures* transition_features = nullptr;
+  const Poll* poll = nullptr;
 };
 
 // Scores of the steps to those tokens of sequence i that have their own.
@@ -107,6 +136,7 @@ inline void score_steps(const Emissions& of, int64_t i, const Edges& edges, cons
                                                      const Label* truth, Scratch& s) {
   const int64_t n = of.chains.length(i), begin = of.chains.begin(i), width = of.layout.width;
   s.fit(n, width);
+  s.poll = of.poll;
   score_steps(of, i, edges, w, scale, s);
   for (int64_t t = 0; t < n; ++t) {
     double* out = s.score.data() + t * width;

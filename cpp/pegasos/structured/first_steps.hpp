@@ -66,13 +66,14 @@ class FirstSteps {
       edges.exponentiate();
       const int64_t count = std::min(batch_, task_.m() - from);
       team.each(count, [&](int64_t j) { find(picks[size_t(from + j)].row, edges, w.data(), slopes[size_t(j)]); });
+      if (watch.interrupted()) return false;  // in the midst of one of them
       int64_t tokens = 0;
       for (int64_t j = 0; j < count; ++j) {
         const int64_t i = picks[size_t(from + j)].row;
         take(i, slopes[size_t(j)], w.data());
         tokens += task_.chains.length(i);
       }
-      if (!watch.go_on(tokens * 100)) return false;
+      if (!watch.go_on(tokens * task_.work_of_a_token())) return false;
     }
     return true;
   }

@@ -28,20 +28,25 @@ inline double forward_backward_in_logs(const Edges& edges, int64_t n, Scratch& s
   std::fill_n(s.later.begin(), width, 0.0);
   const double* none = s.later.data();
   for (int64_t k = 0; k < width; ++k) forward[k] = score[k];
-  for (int64_t t = 1; t < n; ++t)
+  for (int64_t t = 1; t < n; ++t) {
+    if (s.stops(10 * labels * width)) return 0;
     for (int64_t k = 0; k < width; ++k)
       forward[t * width + k] =
           k < labels ? score[t * width + k] +
                            log_sum(forward + (t - 1) * width, s.steps(edges, t).step_back.data() + k * width, none)
                      : never;
+  }
   for (int64_t k = 0; k < width; ++k) backward[(n - 1) * width + k] = k < labels ? 0.0 : never;
-  for (int64_t t = n - 1; t > 0; --t)
+  for (int64_t t = n - 1; t > 0; --t) {
+    if (s.stops(10 * labels * width)) return 0;
     for (int64_t k = 0; k < width; ++k)
       backward[(t - 1) * width + k] =
           k < labels ? log_sum(s.steps(edges, t).step.data() + k * width, score + t * width, backward + t * width)
                      : never;
+  }
   const double log_z = log_sum(forward + (n - 1) * width, none, none);
   for (int64_t t = 1; t < n; ++t) {
+    if (s.stops(10 * labels * width)) return 0;
     const double* step = s.steps(edges, t).step.data();
     const int32_t kind = s.kind(t);
     double* expected = kind < 0 ? steps : s.kinds[size_t(kind)].expected.data();
@@ -81,6 +86,7 @@ PEG_INLINE bool sound(const double* x, const double* reachable, int64_t width) {
   double* forward = s.best.data();
   double logs = double(n - 1) * edges.highest, product_of_scales = 1;
   for (int64_t t = 0; t < n; ++t) {
+    if (s.stops(labels * width)) return false;
     const double* score = s.score.data() + t * width;
     double *weight = s.weight.data() + t * width, *now = forward + t * width;
     const double top = *std::max_element(score, score + labels);
@@ -112,6 +118,7 @@ PEG_INLINE bool sound(const double* x, const double* reachable, int64_t width) {
   double *behind = s.later.data(), *carried = behind + width;  // backward, and backward times weight times scale
   for (int64_t k = 0; k < width; ++k) behind[k] = k < labels ? 1.0 : 0.0;
   for (int64_t t = n - 1;; --t) {
+    if (s.stops(labels * width)) return false;
     double* now = forward + t * width;
     if (t > 0) {
       const double* weight = s.weight.data() + t * width;

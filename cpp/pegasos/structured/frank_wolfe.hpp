@@ -73,7 +73,7 @@ class FrankWolfe {
         step_on_all();
       }
     }
-    if (watch_.interrupted()) return;
+    if (watch_.interrupted()) return keep_best();
     watch_.forgive_time();  // what there is shall have its proof
     if (certify()) take_best();
   }
@@ -128,12 +128,13 @@ class FrankWolfe {
       const int64_t some = std::min(batch, count - from);
       int64_t tokens = 0;
       team_.each(some, [&](int64_t j) { ask(order[size_t(from + j)], edges, scratch_[size_t(j)]); });
+      if (watch_.interrupted()) return false;  // in the midst of one of them
       for (int64_t j = 0; j < some; ++j) {
         step(order[size_t(from + j)]);
         tokens += task_.chains.length(order[size_t(from + j)]);
       }
       visits_ += some;
-      if (!watch_.go_on(tokens * 100)) return false;
+      if (!watch_.go_on(tokens * task_.work_of_a_token())) return false;
     }
     return true;
   }
@@ -234,6 +235,13 @@ class FrankWolfe {
     return true;
   }
   void take_best() { std::copy(best_.begin(), best_.end(), w_.begin()); }
+
+  // Of a fit that ends without a certificate of its own.
+  void keep_best() {
+    if (!std::isfinite(least_) || history_.empty()) return;
+    take_best();
+    if (least_ < history_.last().objective) history_.add(visits_, least_, history_.bound(), {});
+  }
 
   // If the gap, that of the best w, goes on to fall as it has over the last few certificates; called once for each.
   double epochs_to_come() {

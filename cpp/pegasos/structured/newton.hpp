@@ -38,7 +38,7 @@ class Newton {
   // step is taken. visits: counted before, in sequences. kept(): between two steps; false: the fit ends.
   template <class Kept>
   void run(double at_zero, double max_epochs, int64_t& visits, const Kept& kept) {
-    if (!(round_ < 0 ? begin(at_zero, visits) : look_again())) return;
+    if (!(round_ < 0 ? begin(at_zero, visits, max_epochs == 0) : look_again())) return;
     const double most = max_epochs * double(likelihood_.task().m());
     for (; double(visits) < most && kept(); ++round_) {
       if (!find_direction(draws_.split(uint64_t(round_)))) return;
@@ -56,10 +56,14 @@ class Newton {
 
  private:
   // False: there is nothing more to do.
-  bool begin(double at_zero, int64_t& visits) {
+  bool begin(double at_zero, int64_t& visits, bool proof_alone) {
     if (!evaluate(w_, f_, gradient_, visits)) return false;
     if (!(f_ <= at_zero)) {
       std::fill(w_.begin(), w_.end(), 0.0);
+      if (proof_alone) {  // time is up, and what zero is worth is known
+        history_.note(visits, at_zero, 0);
+        return false;
+      }
       if (!evaluate(w_, f_, gradient_, visits)) return false;
     }
     round_ = 0;

@@ -114,6 +114,7 @@ class StructuredPegasos {
     Edges edges(task_.layout, task_.allowed, w_.v().data(), w_.c());
     if (log_loss_) edges.exponentiate();
     team_.each(count, [&](int64_t j) { slope(j, edges); });
+    if (watch_.interrupted()) return false;  // in the midst of one of them
     const double eta = o_.eta(task_.lam, t);
     shrink(eta, t);
     int64_t tokens = 0;
@@ -133,7 +134,7 @@ class StructuredPegasos {
       average_.count_iterate(w_.c(), t, o_.fades());
     }
     s_.t = t;
-    return watch_.go_on(tokens * 100);
+    return watch_.go_on(tokens * task_.work_of_a_token());
   }
 
   // Minus the slope of the loss of pick j at w_t, and the cost of its labelling.

@@ -27,11 +27,14 @@ struct Tagging {
   const Places* places = nullptr;                           // solvers want them; a prediction does without
   const TransitionFeatures* transition_features = nullptr;  // null: there are none
 
+  const Poll* poll = nullptr;            // whoever may want an end in the midst of a sequence; null: nobody
   std::span<const double> weights = {};  // of sequences, with mean 1; empty: all are 1
 
   int64_t m() const { return chains.size(); }
   double weight(int64_t i) const { return weights.empty() ? 1.0 : weights[size_t(i)]; }
-  Emissions emissions() const { return {chains, layout, places, transition_features}; }
+  Emissions emissions() const { return {chains, layout, places, transition_features, poll}; }
+  // As a watch counts it.
+  int64_t work_of_a_token() const { return std::max<int64_t>(100, layout.labels * layout.width); }
   const Label* truth_of(int64_t i) const { return truth.data() + chains.begin(i); }
   const double* cost_table() const { return costs.empty() ? nullptr : costs.data(); }
 };

@@ -18,6 +18,7 @@ namespace pegasos::structured {
   double* best = s.best.data();
   for (int64_t k = 0; k < width; ++k) best[k] = score[k];
   for (int64_t t = 1; t < n; ++t) {
+    if (s.stops(labels * width)) return never;
     double* now = best + t * width;
     max_plus(now - width, s.steps(edges, t).step.data(), labels, width, now);
     for (int64_t k = 0; k < width; ++k) now[k] += score[t * width + k];

@@ -56,13 +56,13 @@ def solver_for(given: Any, things: str) -> Any:
     known = f"{things} take solver='auto', 'pegasos' or a Pegasos object"
     if isinstance(given, str) and given not in ("auto", "pegasos", "sdca"):
         raise ValueError(f"{known}, got {given!r}.")
-    solver = solver_of(given) if isinstance(given, str) else given
+    solver: Any = solver_of(given) if isinstance(given, str) else given
     kind = type(solver)
     if kind.__name__ == "SDCA":
         raise ValueError(f"SDCA is not for {things}; use solver='auto', its counterpart for them, or 'pegasos'.")
     if isinstance(solver, Pegasos) and kind.check is Pegasos.check and kind.solve is Pegasos.solve:
         return solver
-    auto = type(solver_of("auto"))
+    auto: Any = type(solver_of("auto"))
     if kind is not auto:
         raise ValueError(f"{known}, got {given!r}: check and solve of other objects are about rows.")
     usual = auto().get_params()

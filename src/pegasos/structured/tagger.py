@@ -39,11 +39,12 @@ class PegasosSequenceTagger(TrainedChain):
         Whether the first and the last label have weights of their own.
     allowed : {"BIO", "IOB2", "IOBES"}, array, callable or None, default=None
         Which labels may follow which, in training and prediction: a scheme; a boolean matrix, from x to, in the order
-        of `classes_`; or a function of two labels, of which the first is None at the start, the second at the end.
+        of `classes_`; a frame, by its labels; or a function of two labels, of which the first is None at the start, the
+        second at the end.
     transition_features : list, callable or None, default=None
         Features with a weight for each pair of labels, from the token before to theirs, beside those of emission: names
-        (a name stands for all its values: "tag" for "tag:NN" and "tag:DT"), a function of a name, or columns of
-        matrices.
+        (a name stands for all its values: "tag" for "tag:NN" and "tag:DT"), those of a frame's columns, a function of a
+        name, or columns of matrices.
     min_count : int, default=1
         Features that occur less often in the training set are left out.
     n_hashed : int or None, default=None

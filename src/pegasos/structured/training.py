@@ -49,6 +49,14 @@ class TrainedChain(FittedChain):
         return Reader(self._features if before else None, classes, self.min_count, self.n_hashed or 0)
 
     def _train(self, data: TrainingSet, stop: run.Run, before: bool) -> Self:
+        try:
+            return self._train_on(data, stop, before)
+        except MemoryError as error:
+            if "bad_alloc" not in str(error):
+                raise
+            raise MemoryError(_what_takes_how_much(data, self.pairs)) from None
+
+    def _train_on(self, data: TrainingSet, stop: run.Run, before: bool) -> Self:
         if self.costs is not None and self.loss != "hinge":
             raise ValueError(f"costs are for loss='hinge'; with loss={self.loss!r} set costs=None.")
         solver = solver_for(self.solver, "sequences")
@@ -135,3 +143,17 @@ class TrainedChain(FittedChain):
         if running is not None and its_about != about:  # of other sequences: they prove nothing here
             running = running | {"known": False}
         return Going(w, left.steps, left.lam, left.dual if fits else None, running)
+
+
+def _what_takes_how_much(data: TrainingSet, pairs: str) -> str:
+    n, d, K = data.stacked.n_tokens, data.stacked.n_features, len(data.classes)
+    each = {
+        f"{d:,} features x {K:,} labels" + (" at most" if pairs == "seen" else ""): d * K,
+        f"{K:,} x {K:,} transitions": K * K,
+        f"{n:,} tokens x {K:,} labels": n * K,
+    }
+    sizes = ", ".join(f"{what}: {8e-9 * numbers:.2g} GB" for what, numbers in each.items())
+    return (
+        f"no memory for this fit. {sizes}; there are several of each. Lower the number of labels, cut sequences, or "
+        "have fewer features (pairs='seen', min_count, n_hashed)."
+    )
