@@ -84,7 +84,8 @@ class FrankWolfe {
     s.numbers(gap_);
     s.numbers(best_);
     s.numbers(average_);
-    s.expect(gap_.size() == sets_.size() && average_.size() == w_.size() && (best_.empty() || best_.size() == w_.size()));
+    s.expect(gap_.size() == sets_.size() && average_.size() == w_.size() &&
+             (best_.empty() || best_.size() == w_.size()));
     visit_sets(s, task_, sets_, sum_);
   }
 
