@@ -73,7 +73,7 @@ def test_without_n_jobs_there_is_one_thread_everywhere(monkeypatch: pytest.Monke
         used.append(count(n_jobs))
         return used[-1]
 
-    for module in ("base", "kernel_base"):
+    for module in ("course", "base", "kernel_base"):
         monkeypatch.setattr(f"pegasos.estimators.{module}.thread_count", noted)
     for kind in CLASSIFIERS:
         kind(lam=0.1).fit(X, Y).predict(X)

@@ -146,7 +146,7 @@ def test_dear_mistakes_become_rare() -> None:
     costs[2] *= 10
     recall = {}
     for name, given in {"even": None, "dear": costs}.items():
-        fitted = PegasosClassifier(lam=1e-3, loss="multiclass_hinge", costs=given, random_state=0).fit(A, y)
+        fitted = PegasosClassifier(lam=1e-3, loss="multiclass_hinge", costs=given, tol=1e-8).fit(A, y)
         recall[name] = [np.mean(fitted.predict(A)[y == c] == c) for c in range(3)]
     assert recall["dear"][2] > recall["even"][2] + 0.2
     assert recall["dear"][0] < recall["even"][0]

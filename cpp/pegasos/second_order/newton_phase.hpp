@@ -57,8 +57,7 @@ class NewtonPhase {
   // A step, proven and kept if it is one forward; false when interrupted.
   bool run() {
     const double before = at_.best, bound = s_.proofs.history().bound();
-    // A step more, and `settle`, do the rest; a large tol must still be below what there is to gain.
-    const double accuracy = L::smooth && !at_.to_the_floor ? care_ * std::min(10 * s_.o.tol, 0.1 * before) : 0;
+    const double accuracy = L::smooth && !at_.to_the_floor ? care_ * rough(before) : 0;
     const int most = int(std::min(s_.epochs_left() - 4, double(most_rounds)));
     const int rounds = newton_.step(at_.w, at_.a, curvature_, most, accuracy);
     s_.state.visits += newton_.take_visits();
@@ -115,6 +114,11 @@ class NewtonPhase {
     if (L::smooth) return JointLoss<L> ? (near ? 6 : 8) : near ? 10 : 6;
     return !near ? 16 : JointLoss<L> ? 10 : 30;
   }
+
+  // A step more, and `settle`, do the rest; a large tol must still be below what there is to gain. A step that has just
+  // missed tol is followed by an easy one (3,000 x 200, squared hinge, tol 1e-2: 14.5 -> 14.0 million operations; 252
+  // fits: 0.1 % less).
+  double rough(double gap) const { return std::min(10 * s_.o.tol, (gap < 3 * s_.o.tol ? 0.5 : 0.1) * gap); }
 
   // The step was too hard: it ran into its last round. So would the first one of the next attempt.
   void more_curvature() {
