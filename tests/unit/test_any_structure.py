@@ -158,29 +158,28 @@ def test_dual_variables_found_together_end_where_single_steps_crawl(lam: float, 
 
 
 @pytest.mark.parametrize("solver", ["auto", "pegasos"])
-@pytest.mark.parametrize("max_time", [1e-9, 0.3])
+@pytest.mark.parametrize("max_time", [1e-9, 0.6])
 def test_max_time_holds_for_slow_decoders(solver: str, max_time: float) -> None:
     class Slow(Ranking):
         def decode_with_cost(self, x: Any, y: Any, w: Any) -> Any:
-            time.sleep(0.005)
+            time.sleep(0.02)
             return super().decode_with_cost(x, y, w)
 
     began = time.perf_counter()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         found = PegasosStructured(Slow(), lam=1e-3, tol=1e-9, max_time=max_time, solver=solver).fit(*ranking_data())
-    one_pass = 12 * 0.006
-    assert time.perf_counter() - began < max(max_time, one_pass) + one_pass + 0.3
+    one_pass = 12 * 0.022
+    assert time.perf_counter() - began < max(max_time, one_pass) + 0.9 * one_pass  # not with a pass more
     assert np.isfinite(found.gap_)
     if max_time < one_pass:
         assert not found.coef_.any()  # one pass has proven what zero is worth, and there was no time for another
 
 
 def test_a_fit_that_is_stopped_early_is_no_worse_than_zero() -> None:
-    X, Y = six(20)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        found = PegasosStructured(OneOfSix(), lam=1e-6, max_epochs=1, random_state=0).fit(X, Y)
+        found = PegasosStructured(OneOfSix(), lam=1e-4, max_epochs=4, random_state=0).fit(*six())
     assert found.objective_ <= 1.0 + 1e-9
 
 

@@ -104,7 +104,7 @@ def objective(X: Any, Y: Any, w: Any, lam: float) -> float:
 @pytest.mark.parametrize("loss", ["hinge", "log"])
 def test_ctrl_c_is_heard_in_the_midst_of_a_long_sequence(loss: str, alarm: Any) -> None:
     """Two seconds and more for one dynamic programme; nobody looked at signals before it was over."""
-    n, K = 4000, 700
+    n, K = 5000, 1000
     X, y = [[[f"w{t % 50}"] for t in range(n)]], [[t % K for t in range(n)]]
     began = time.perf_counter()
     alarm(0.7)
