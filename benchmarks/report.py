@@ -96,7 +96,7 @@ class Report:
 
 
 def everyday_faster(report: Report, group: str) -> tuple[int, float]:
-    """How many ordinary inputs of a group there are, and how many times faster than scikit-learn ours is in the median."""
+    """How many ordinary inputs of a group there are, and how many times faster than scikit-learn in the median."""
     cases = report.pick(source="everyday.json", data=group)
     return len(cases), 1 / median(f["score"] for f in cases)
 
