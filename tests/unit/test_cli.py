@@ -16,6 +16,9 @@ from pegasos import load_model
 pytest.importorskip("typer", reason="typer is not installed: pip install pegasos[cli]")
 from commands import CHUNKS, NUMBERS, SIGNS, THREE, X, folder, run, shell
 
+from pegasos.cli import copies
+from pegasos.cli.rows import Source
+
 __all__ = ["folder"]  # a fixture
 
 
@@ -261,6 +264,17 @@ def test_a_training_with_little_memory_leaves_no_copy_of_the_rows_however_often_
     run("train", "--resume", "run.ckpt", "-q")
     assert load_model("m").coef_.tobytes() == load_model("alone").coef_.tobytes()
     assert {*folder.iterdir()} == {*before, *(folder / name for name in ("alone", "m", "early.py"))}
+
+
+def test_rows_for_a_model_that_goes_to_a_pipe_are_copied_where_temporary_files_go(folder, monkeypatch) -> None:
+    (folder / "temporary").mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(folder / "temporary"))
+    real, there = copies.to_data_file, []
+    monkeypatch.setattr(copies, "to_data_file", lambda *given: (there.append(Path(given[1]).parent), real(*given)))
+    with copies.copied(Source("two.svm"), None, "-", None, False) as data:
+        assert data.shape == X.shape
+        assert not list((folder / "temporary").iterdir())
+    assert there == [folder / "temporary"]
 
 
 def test_the_copy_of_the_rows_of_a_checkpoint_is_no_file_that_is_read(folder: Path) -> None:

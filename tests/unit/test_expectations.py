@@ -18,8 +18,8 @@ from pegasos import (
     Pegasos,
     PegasosClassifier,
     PegasosRegressor,
+    cores,
 )
-from pegasos.estimators import base
 
 X, Y = binary()
 X3, CODES = three_classes()
@@ -67,13 +67,13 @@ def test_probabilities_of_the_hinge_are_not_there_and_the_error_says_what_to_do(
 
 def test_without_n_jobs_there_is_one_thread_everywhere(monkeypatch: pytest.MonkeyPatch) -> None:
     used = []
-    count = base.thread_count
+    count = cores.thread_count
 
     def noted(n_jobs: int | None) -> int:
         used.append(count(n_jobs))
         return used[-1]
 
-    for module in ("course", "base", "kernel_base"):
+    for module in ("course", "kernel_base", "linear_base"):
         monkeypatch.setattr(f"pegasos.estimators.{module}.thread_count", noted)
     for kind in CLASSIFIERS:
         kind(lam=0.1).fit(X, Y).predict(X)

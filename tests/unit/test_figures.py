@@ -85,7 +85,7 @@ def test_a_finding_that_is_taken_replaces_the_older_one(report: Any, monkeypatch
     old = [f for f in report.load() if f["contest"] == "fit to 1e-4" and f["data"] == "arxiv"]
     published = tmp_path / "results" / "published.json"
     published.write_text(json.dumps(old))
-    others = re.search(r"LinearSVC[^|]*\| [^,|]+, ([^|]+) \|", report.certified(report.Report(old)))[1]  # type: ignore[index]
+    (others,) = re.findall(r"LinearSVC[^|]*\| [^,|]+, ([^|]+) \|", report.certified(report.Report(old)))
     said = "LinearSVC, tol=0.1; ours: 2 threads"
     found = {
         "contest": "fit to 1e-4, lam 0.0001",

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from glob import escape, glob
 from secrets import token_hex
+from tempfile import gettempdir
 
 from ..io.stored import StoredData, is_data_file, open_data
 from .converting import Order, to_data_file
@@ -15,13 +16,14 @@ from .rows import Source
 
 @contextmanager
 def copied(source: Source, memory: str | None, model: str, checkpoint: str | None, again: bool) -> Iterator[StoredData]:
-    """The rows in the form that is trained from, in the folder of the model, or beside the checkpoint.
+    """The rows in the form that is trained from: in the folder of the model, or of temporary files where that goes to
+    a pipe, or beside the checkpoint.
 
-    A copy without a checkpoint loses its name when it is mapped: however the process ends, nothing is left. With one
-    it stays as long as the checkpoint does, and whoever goes on (`again`) need not make it a second time.
+    A copy without a checkpoint loses its name when it is mapped: however the fit ends, nothing is left. With one it
+    stays as long as the checkpoint does, and whoever goes on (`again`) need not make it a second time.
     """
     if checkpoint is None:
-        folder = os.getcwd() if model == "-" else os.path.dirname(os.path.realpath(model))
+        folder = gettempdir() if model == "-" else os.path.dirname(os.path.realpath(model))
         path = os.path.join(folder, f".pegasos-{token_hex(4)}.rows")
         to_data_file(source, path, Order(memory=memory))
         data = open_data(path, memory=memory)

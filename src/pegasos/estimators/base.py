@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
-from ..cores import thread_count as thread_count
 from ..io.mixin import Files
 from ..problem.problem import Floats, Problem, Weights
 from ..progress import CallbackSupportMixin, Progress, Told

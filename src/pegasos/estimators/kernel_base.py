@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from .. import kernels
 from ..caller import user_level
+from ..cores import thread_count
 from ..kernel_solvers.auto import KernelAuto
 from ..kernel_solvers.blas import single_blas
 from ..kernel_solvers.curvature import is_sound, refuse_asymmetry
@@ -35,7 +36,7 @@ from ..solvers import SDCA, Auto, Pegasos, solver_of
 from ..solvers.base import Fit, Resume, Run, Solver
 from ..solvers.many import Job, ReportOf
 from ..solvers.store import refuse_store
-from .base import RULES, Stated, thread_count
+from .base import RULES, Stated
 from .kernel_scores import KernelScores, parts_of, tidy
 
 _EXACT = 2000  # up to so many rows kernel values are always float64

@@ -10,13 +10,14 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from .. import kernels
+from ..cores import thread_count
 from ..kernel_solvers.blas import single_blas
 from ..kernel_solvers.tiles import Look, each_piece
 from ..problem.columns import FEW, owned, used_columns
 from ..problem.pairs import pairs_of
 from ..problem.problem import Floats
 from ..problem.rows import make_rows, validated
-from .base import Model, thread_count
+from .base import Model
 from .fitted import support_numbers, support_objects, support_rows
 
 _UNSEEN = 1e-4  # error of a prediction, relative to the labels, that is none

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from .. import _core
+from ..cores import thread_count
 from ..problem.data import Data, InMemory, is_source, own_labels
 from ..problem.labels import Encoded, refuse_missing
 from ..problem.problem import Floats, Problem
@@ -20,7 +21,7 @@ from ..progress import Told
 from ..solvers import SDCA, Auto, Pegasos, solver_of
 from ..solvers.base import Fit, Resume, Run, Solver
 from ..solvers.room import room_for
-from .base import Model, thread_count
+from .base import Model
 from .fitted import linear_models, sparse_models
 from .sparse_weights import SparseWeights, sparse_scores
 

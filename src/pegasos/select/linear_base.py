@@ -8,7 +8,8 @@ import numpy as np
 from sklearn.base import clone
 
 from .. import _core
-from ..estimators.base import Stated, thread_count
+from ..cores import thread_count
+from ..estimators.base import Stated
 from ..estimators.linear_base import LinearModel
 from ..problem.problem import Floats, Problem, Weights
 from ..rules import Flag, Rule

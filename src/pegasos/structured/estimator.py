@@ -12,7 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 from .. import words
 from ..caller import user_level
 from . import run
-from .any_structure import Examples, Journal, frank_wolfe, pegasos
+from .any_structure import frank_wolfe, pegasos
+from .examples import Examples, Journal
 from .run import Floats, Rule
 from .solve import solver_for
 from .working_set import WorkingSet

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from .. import _core
+from ..cores import thread_count as thread_count
 from ..estimators.base import SolverInside, seed_of
-from ..estimators.base import thread_count as thread_count
 from ..estimators.course import columns_of, limits_of, run_of, tell_the_end
 from ..io.mixin import Files
 from ..problem.problem import Floats
