@@ -7,7 +7,9 @@ CPP := $(shell find cpp paper -name '*.[ch]pp')
 WARN := -Wall -Wextra -Wconversion
 SANITIZE := -std=c++20 -g -O1 -ffp-contract=off -fsanitize=address,undefined -fno-sanitize-recover=all \
   -fno-omit-frame-pointer $(WARN) -pthread -Icpp
-CPP_TESTS := $(wildcard cpp/tests/*_test.cpp) cpp/tests/main.cpp
+# The core is headers, but for what would be compiled again for every loss.
+CORE := $(shell find cpp/pegasos -name '*.cpp')
+CPP_TESTS := $(wildcard cpp/tests/*_test.cpp) cpp/tests/main.cpp $(CORE)
 JOBS := $(shell nproc 2>/dev/null || echo 2)
 
 .PHONY: help demo examples test test-oldest campaign kills dask-faults mutants lint style warnings format unit sanitize sanitize-threads replay fuzz \
@@ -90,9 +92,9 @@ $(OLDEST)/.installed: tests/oldest.py $(SOURCES) pyproject.toml
 lint: style warnings
 	$(VENV)/bin/pyright --pythonpath $(PY) --project tests/types
 
-warnings: $(CPP_TESTS:cpp/tests/%.cpp=build/warnings/%.ok) build/warnings/module.ok
+warnings: $(CPP_TESTS:cpp/%.cpp=build/warnings/%.ok) build/warnings/module.ok
 
-build/warnings/%.ok: cpp/tests/%.cpp $(CPP)
+build/warnings/%.ok: cpp/%.cpp $(CPP)
 	@mkdir -p $(@D)
 	$(CXX) -std=c++20 -O2 $(WARN) -Werror -pthread -Icpp -c $< -o /dev/null
 	@touch $@
@@ -157,10 +159,10 @@ sanitize: build/sanitize/tests build/sanitize/canary
 	@echo "sanitize: both canaries were caught"
 
 build/sanitize/tests: $(CPP)
-	@$(MAKE) --no-print-directory -j $(JOBS) $(CPP_TESTS:cpp/tests/%.cpp=build/sanitize/%.o)
-	$(CXX) $(SANITIZE) $(CPP_TESTS:cpp/tests/%.cpp=build/sanitize/%.o) -o $@
+	@$(MAKE) --no-print-directory -j $(JOBS) $(CPP_TESTS:cpp/%.cpp=build/sanitize/objects/%.o)
+	$(CXX) $(SANITIZE) $(CPP_TESTS:cpp/%.cpp=build/sanitize/objects/%.o) -o $@
 
-build/sanitize/%.o: cpp/tests/%.cpp $(CPP)
+build/sanitize/objects/%.o: cpp/%.cpp $(CPP)
 	@mkdir -p $(@D)
 	$(CXX) $(SANITIZE) -c $< -o $@
 

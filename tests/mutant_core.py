@@ -41,9 +41,10 @@ def build(work: Path) -> Path:
     flags += ["-I", str(work / "source" / "cpp")]
     folder = work / "core"
     folder.mkdir(exist_ok=True)
-    objects = [folder / f"{test.stem}.o" for test in TESTS]
-    for test, made in zip(TESTS, objects, strict=True):
-        subprocess.run([*compiler, *flags, "-c", str(test), "-o", str(made)], check=True)
+    sources = [*TESTS, *(work / "source" / "cpp" / "pegasos").glob("**/*.cpp")]
+    objects = [folder / f"{source.stem}.o" for source in sources]
+    for source, made in zip(sources, objects, strict=True):
+        subprocess.run([*compiler, *flags, "-c", str(source), "-o", str(made)], check=True)
     subprocess.run([compiler[-1], "-pthread", *map(str, objects), "-o", str(folder / "tests")], check=True)
     return folder / "tests"
 

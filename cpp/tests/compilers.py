@@ -17,7 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-SOURCES = sorted([*ROOT.glob("cpp/tests/*_test.cpp"), ROOT / "cpp/tests/main.cpp"])
+SOURCES = sorted([*ROOT.glob("cpp/tests/*_test.cpp"), ROOT / "cpp/tests/main.cpp", *ROOT.glob("cpp/pegasos/**/*.cpp")])
 KNOWN = [f"g++-{n}" for n in range(11, 30)] + [f"clang++-{n}" for n in range(14, 40)]
 FLAGS = ["-std=c++20", "-O3", "-ffp-contract=off", "-D_GLIBCXX_ASSERTIONS", "-pthread"]
 FLAGS += ["-Wall", "-Wextra", "-Wconversion"]

@@ -140,7 +140,7 @@ TEST(an_interrupt_ends_all_parts_of_a_pass) {
       visited += to - from;
       return int64_t(100'000);
     };
-    CHECK(!over_parts(pass, team, watch, StartAtOnce{}, visit));
+    CHECK(!over_parts(pass, team, watch, {}, visit));
     CHECK(watch.interrupted());
     CHECK(visited < pass.n);
   }

@@ -91,6 +91,12 @@ struct AnyRows {
   bool is_dense() const {
     return std::visit([](const auto& r) { return r.is_dense(); }, any);
   }
+  void prefetch_place(int64_t i) const {
+    std::visit([&](const auto& r) { r.prefetch_place(i); }, any);
+  }
+  void prefetch(int64_t i) const {
+    std::visit([&](const auto& r) { r.prefetch(i); }, any);
+  }
   AnyRow operator[](int64_t i) const {
     return std::visit(
         [&](const auto& r) {

@@ -54,15 +54,16 @@ class PartitionAscent {
     choose(a, sums);
     norms_.assign(size_t(p_.rows.size()), -1.0F);
     moved_.assign(size_t(width_), 0.0);
+    const Rows rows = inner_rows();
     for (int64_t epoch = 0; epoch < o_.most_epochs && !active_.empty(); ++epoch) {
       double gap = 0;
-      with_inner_rows([&](const auto& rows) { visit(rows, epoch, a, mine, gap, sums); });
+      visit(rows, epoch, a, mine, gap, sums);
       if (epoch == 0) sums.first_gap = gap;
       sums.last_gap = gap;
       sums.epochs += 1;
       if (sums.visits >= o_.most_visits || gap <= o_.good_enough * sums.first_gap) break;
     }
-    if (o_.momentum > 0) with_inner_rows([&](const auto& rows) { go_on(rows, onward, a, mine, sums); });
+    if (o_.momentum > 0) go_on(rows, onward, a, mine, sums);
     for (size_t j = 0; j < change.size(); ++j) change[j] = mine[j] - u[j] / o_.sigma;
   }
 
@@ -85,14 +86,14 @@ class PartitionAscent {
   }
 
   // Rows as visits see them: with the feature of a free bias.
-  void with_inner_rows(const auto& look) const {
-    Problem<Rows> inner = p_;
-    if (p_.free_bias) inner.rows.bias = o_.bias_feature;
-    with_rows(inner.rows, look);
+  Rows inner_rows() const {
+    Rows rows = p_.rows;
+    if (p_.free_bias) rows.bias = o_.bias_feature;
+    return rows;
   }
 
   // Moves a by `onward`, which counts as a visit of each row that moves.
-  void go_on(const auto& rows, std::span<const double> onward, std::span<double> a, std::span<double> u,
+  void go_on(const Rows& rows, std::span<const double> onward, std::span<double> a, std::span<double> u,
              PartitionSums& sums) const {
     PerClass<Blocks> now(loss_);
     for (int64_t i = 0; i < rows.size(); ++i) {
@@ -113,7 +114,7 @@ class PartitionAscent {
   }
 
   // An epoch over the active rows, in place; those that have settled leave.
-  void visit(const auto& rows, int64_t epoch, std::span<double> a, std::span<double> u, double& gap,
+  void visit(const Rows& rows, int64_t epoch, std::span<double> a, std::span<double> u, double& gap,
              PartitionSums& sums) {
     constexpr int64_t block = 512, ahead = Sampler::window_rows;
     const bool growing = o_.growing && epoch == 0;

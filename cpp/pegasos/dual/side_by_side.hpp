@@ -138,7 +138,7 @@ class SideBySide {
           const auto row = rows[picks[j].row];
           simd::dot(row, n_, s_.u.data(), score.data());
           if (ascend(row, picks[j].row, growing, score.data(), change.data()))
-            simd::axpy_side(row, n_, change.data(), s_.u.data());
+            simd::axpy_all(row, n_, change.data(), s_.u.data());
           work += row.size();
         }
         nonzeros += work;
@@ -258,7 +258,7 @@ class SideBySide {
     };
     s_.operations += certificate_price();
     certified_at_ = s_.operations;
-    if (!over_parts(pass, team_, watch_, StartAtOnce{}, work)) return false;
+    if (!over_parts(pass, team_, watch_, {}, work)) return false;
     for (size_t l = 0; l < n; ++l) {
       Sums all;
       for (int64_t part = 0; part < pass.parts; ++part) {

@@ -23,29 +23,6 @@
 
 namespace pegasos {
 
-namespace simd {
-
-// u <- u + a x for all problems: where one fold of five holds a row out, the other four mostly move, and four numbers
-// cost as much as one.
-#define PEG_SIDE(Row)                                                                                        \
-  [[maybe_unused]] PEG_CLONES static void axpy_side(const Row& row, int64_t n, const double* a, double* u) { \
-    axpy_all(row, n, a, u);                                                                                  \
-    for (int64_t l = 0; l < n; ++l) u[row.dim() * n + l] += a[l] * row.bias;                                 \
-  }
-PEG_SIDE(DenseRow<float>)
-PEG_SIDE(DenseRow<double>)
-PEG_SIDE(SparseFloat)
-PEG_SIDE(SparseDouble)
-PEG_SIDE(SparseFloat64)
-PEG_SIDE(SparseDouble64)
-#undef PEG_SIDE
-
-inline void axpy_side(const AnyRow& row, int64_t n, const double* a, double* u) {
-  row.visit([&](const auto& r) { axpy_side(r, n, a, u); });
-}
-
-}  // namespace simd
-
 class SideSums {
  public:
   SideSums(std::span<const Problem<AnyRows>> problems, SideBySideState& state, Team& team, Watch& watch)
@@ -113,7 +90,7 @@ class SideSums {
         const auto row = rows[i];
         const double size = longest(norm2(row, i));
         for (size_t l = 0; l < n_; ++l) pulls[size_t(part) * n_ + l] += std::abs(pull[l]) * size;
-        simd::axpy_side(row, int64_t(n_), pull.data(), sums.of(part));
+        simd::axpy_all(row, int64_t(n_), pull.data(), sums.of(part));
         done += row.size() * int64_t(n_);
       }
       return done;

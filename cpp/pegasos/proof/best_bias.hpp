@@ -192,7 +192,7 @@ inline std::optional<Ends> ends_of(std::span<const Scored> rows, const Pass& pas
     parts[size_t(part)] = {mine};
     return to - from;
   };
-  if (!over_parts(pass, team, watch, StartAtOnce{}, look)) return {};
+  if (!over_parts(pass, team, watch, {}, look)) return {};
   Ends all;
   for (const Ends& part : parts) all.low = std::min(all.low, part.low), all.high = std::max(all.high, part.high);
   return all;

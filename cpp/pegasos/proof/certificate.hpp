@@ -180,7 +180,7 @@ std::optional<double> objective(const Problem<Rows>& p, const L& loss, std::span
     block_dot(blocks, row, w.data(), part.score.data());
     part.losses += p.weight(i) * blocks.value(part.score.data(), label<L>(p, i));
   };
-  if (!over_rows(p, pass, blocks.width(), team, watch, StartAtOnce{}, visit)) return {};
+  if (!over_rows(p, pass, blocks.width(), team, watch, {}, visit)) return {};
   double losses = 0;
   for (const Part& part : parts) losses += part.losses;
   return half_square(w, std::sqrt(p.lam)) + losses / p.total;

@@ -73,7 +73,7 @@ std::optional<Certificate> certify_precisely(const Problem<Rows>& p, const L& lo
       u[bias + size_t(c)] = u[bias + size_t(c)] + pull * Twofold(bias_of(row));
     }
   };
-  if (!over_rows(p, pass, twofold_work * K, team, watch, StartAtOnce{}, visit)) return {};
+  if (!over_rows(p, pass, twofold_work * K, team, watch, {}, visit)) return {};
   auto& [score, a, u, sums, balances, losses, conjugates, S, rounding] = parts[0];
   for (const Part& part : std::span(parts).subspan(1)) {
     for (size_t j = 0; j < u.size(); ++j) u[j] = u[j] + part.u[j];

@@ -58,16 +58,16 @@ Pass pass_over(const Problem<Rows>& p, double width, double copied = 0) {
   return pass_over_some(p, p.rows.size(), width, copied);
 }
 
-// Calls start(part) for every part, and work(part, from, to) for the pieces of it, which come in order; work says how
-// much it was. Nothing is promised about the order between parts. Returns false when interrupted: the first thread
-// asks, and tells the others.
-template <class Start, class Work>
-bool over_parts(const Pass& pass, Team& team, Watch& watch, const Start& start, const Work& work) {
+// Calls start(part), if there is one, for every part, and work(part, from, to) for the pieces of it, which come in
+// order; work says how much it was. Nothing is promised about the order between parts. Returns false when interrupted:
+// the first thread asks, and tells the others.
+inline bool over_parts(const Pass& pass, Team& team, Watch& watch, Call<void(int64_t)> start,
+                       Call<int64_t(int64_t, int64_t, int64_t)> work) {
   std::atomic<bool> go_on = true;
   const auto asker = std::this_thread::get_id();
   const auto piece = int64_t(std::clamp(1e6 / std::max(pass.each, 1.0), 1.0, 512.0));
   const auto part_of = [&](int64_t part) {
-    start(part);
+    if (start) start(part);
     const int64_t end = pass.first(part + 1);
     for (int64_t begin = pass.first(part); begin < end && go_on; begin += piece) {
       const int64_t done = work(part, begin, std::min(begin + piece, end));
@@ -85,15 +85,10 @@ bool over_parts(const Pass& pass, Team& team, Watch& watch, const Start& start, 
   return go_on;
 }
 
-// Parts that have nothing to begin with.
-struct StartAtOnce {
-  void operator()(int64_t) const {}
-};
-
 // Calls visit(j), which says how much work it was, for all things of the pass.
 template <class Visit>
 bool over_each(const Pass& pass, Team& team, Watch& watch, const Visit& visit) {
-  return over_parts(pass, team, watch, StartAtOnce{}, [&](int64_t, int64_t from, int64_t to) {
+  return over_parts(pass, team, watch, {}, [&](int64_t, int64_t from, int64_t to) {
     int64_t work = 0;
     for (int64_t j = from; j < to; ++j) work += visit(j);
     return work;
@@ -130,17 +125,17 @@ bool sum_over(const Pass& pass, Team& team, Watch& watch, std::array<double, n>&
     parts[size_t(part)].sums = mine;
     return int64_t(double(to - from) * pass.each);
   };
-  if (!over_parts(pass, team, watch, StartAtOnce{}, some)) return false;
+  if (!over_parts(pass, team, watch, {}, some)) return false;
   for (const Part& part : parts)
     for (size_t k = 0; k < n; ++k) total[k] += part.sums[k];
   return true;
 }
 
-// Calls start(part) for every part, and visit(part, i, row) for every row that exists. width: how often a visit uses
-// each number of a row.
-template <class Rows, class Start, class Visit>
-bool over_rows(const Problem<Rows>& p, const Pass& pass, int64_t width, Team& team, Watch& watch, const Start& start,
-               const Visit& visit) {
+// Calls start(part), if there is one, for every part, and visit(part, i, row) for every row that exists. width: how
+// often a visit uses each number of a row.
+template <class Rows, class Visit>
+bool over_rows(const Problem<Rows>& p, const Pass& pass, int64_t width, Team& team, Watch& watch,
+               Call<void(int64_t)> start, const Visit& visit) {
   return over_parts(pass, team, watch, start, [&](int64_t part, int64_t from, int64_t to) {
     int64_t work = 0;
     for (int64_t i = from; i < to; ++i) {

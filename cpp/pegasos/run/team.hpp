@@ -8,12 +8,12 @@
 #include <cstdint>
 #include <deque>
 #include <exception>
-#include <functional>
 #include <new>
 #include <system_error>
 #include <thread>
 #include <utility>
 
+#include "pegasos/run/call.hpp"
 #include "pegasos/run/thread_room.hpp"
 
 namespace pegasos {
@@ -38,13 +38,13 @@ class Team {
   // work(i) for i in 0..pieces - 1, each once, by whoever is free; returns when all are done. meanwhile, if there is
   // one, is called about every tenth of a millisecond while others are still at it. What work throws, in any thread,
   // ends the round: no other piece is begun, those that were begun are finished, and the first error is thrown here.
-  void each(int64_t pieces, const std::function<void(int64_t)>& work, const std::function<void()>& meanwhile = {}) {
+  void each(int64_t pieces, Call<void(int64_t)> work, Call<void()> meanwhile = {}) {
     const int64_t wanted = helpers_for(pieces);
     if (wanted == 0) {
       for (int64_t i = 0; i < pieces; ++i) work(i);
       return;
     }
-    work_ = &work;
+    work_ = work;
     pieces_ = pieces;
     failed_ = false;
     unfinished_ = int(pieces);
@@ -106,7 +106,7 @@ class Team {
     for (uint64_t left = left_; (left >> 32) == round && uint32_t(left) != 0; left = left_) {
       if (!left_.compare_exchange_weak(left, left - 1)) continue;
       try {  // from here to `finish` the round lasts
-        (*work_)(pieces_ - int64_t(uint32_t(left)));
+        work_(pieces_ - int64_t(uint32_t(left)));
       } catch (...) {
         fail();
       }
@@ -127,7 +127,7 @@ class Team {
     if (uint32_t(left) != 0) finish(int(uint32_t(left)));
   }
 
-  void while_others_work(const std::function<void()>& meanwhile) {
+  void while_others_work(Call<void()> meanwhile) {
     for (int turns = 0; unfinished_ != 0; ++turns) {
       if (turns < 1000) {  // mostly the others are done in no time
         std::this_thread::yield();
@@ -140,7 +140,7 @@ class Team {
 
   int size_;
   std::deque<Helper> helpers_;
-  const std::function<void(int64_t)>* work_ = nullptr;
+  Call<void(int64_t)> work_;
   int64_t pieces_ = 0;
   uint32_t round_ = 0;              // written by the caller alone
   std::atomic<uint64_t> left_ = 0;  // the round, and how many pieces of it nobody has begun

@@ -58,7 +58,7 @@ class ClassMatrices {
       return int64_t(double(to - from) * pass.each);
     };
     for (auto& matrix : A) matrix.resize(size_t(p_.rows.dim() * p_.rows.dim()));  // threads must not run out of memory
-    if (!over_parts(pass, team_, watch_, StartAtOnce{}, sum)) return false;
+    if (!over_parts(pass, team_, watch_, {}, sum)) return false;
     factors_.resize(A.size());
     for (size_t c = 0; c < A.size(); ++c)
       if (!factors_[c].factor(std::move(A[c]), p_.rows.dim(), team_, watch_)) return false;

@@ -210,7 +210,7 @@ class NewtonPasses {
   // visit(part, i, where the row's block begins, row) for every row that exists; it takes `work` in all.
   bool each_row(double work, const auto& visit) {
     meter_.take(work);
-    go_on_ = over_rows(p_, plain_, width(), team_, watch_, StartAtOnce{},
+    go_on_ = over_rows(p_, plain_, width(), team_, watch_, {},
                        [&](int64_t part, int64_t i, const auto& row) {
                          visit(parts_[size_t(part)], i, size_t(i * width()), row);
                        }) &&

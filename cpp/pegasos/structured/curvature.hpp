@@ -28,7 +28,7 @@ class Curvature {
     const double work = 6 * double(chain_.entries.size()) + 10 * double(chain_.links.size());
     pass_ = Pass::over(segments, work / double(std::max<int64_t>(1, segments)), double(size()));
     sums_.resize(pass_.parts, size());
-    return over_parts(pass_, team, watch, StartAtOnce{}, [&](int64_t, int64_t from, int64_t to) {
+    return over_parts(pass_, team, watch, {}, [&](int64_t, int64_t from, int64_t to) {
       std::vector<double> room(size_t(2 * chain_.longest));
       for (int64_t at = from; at < to; ++at)
         with_features() ? find_probabilities<true>(at, edges, room.data())
