@@ -34,7 +34,7 @@ FILES = (
     *("data/sampler.hpp", "data/random.hpp", "linalg/scaled_vector.hpp"),
     *(
         f"proof/{name}.hpp"
-        for name in ("certificate", "precise_certificate", "free_bias", "best_bias", "class_balance")
+        for name in ("certificate", "precise_certificate", "free_bias", "best_bias", "kinks", "class_balance")
     ),
     *("proof/rounding.hpp", "proof/proofs.hpp", "proof/history.hpp", "linalg/twofold.hpp"),
     *(f"kernel/{name}.hpp" for name in ("prove", "rounding", "pegasos_block")),

@@ -2,8 +2,8 @@
 //
 // A piecewise linear loss has kinks at which its slope jumps by 1 (`kinks`): the hinge one, at b = y - score. The slope
 // of the sum starts at its value far to the left and grows by s_i at each kink; the minimum is at the first kink where
-// it is no longer negative, a weighted median, found by selection in expected linear time. A flat piece is cut in the
-// middle. Other losses are smooth: their slope is a continuous rising function, and its zero is bracketed.
+// it is no longer negative (`proof/kinks.hpp`). A flat piece is cut in the middle. Other losses are smooth: their slope
+// is a continuous rising function, and its zero is bracketed.
 #pragma once
 
 #include <algorithm>
@@ -17,131 +17,12 @@
 #include <vector>
 
 #include "pegasos/data/problem.hpp"
-#include "pegasos/data/random.hpp"
+#include "pegasos/proof/kinks.hpp"
 #include "pegasos/run/passes.hpp"
 
 namespace pegasos {
 
-// One labelled score.
-struct Scored {
-  double score, y, s;
-};
-
-inline std::vector<Scored> scored(std::span<const double> scores, std::span<const double> y,
-                                  std::span<const double> s) {
-  std::vector<Scored> all(scores.size());
-  for (size_t i = 0; i < all.size(); ++i) all[i] = {scores[i], y[i], s[i]};
-  return all;
-}
-
-struct Kink {
-  double at, jump;
-};
-
-template <class L>
-concept PiecewiseLinear = requires(const L loss, double s, double y, void (*take)(double)) {
-  loss.kinks(s, y, take);
-  { loss.slope_at_minus_infinity(y) } -> std::same_as<double>;
-};
-
 namespace detail {
-
-// The first kink, by place, at which the jumps up to and with it reach `need`. The kinks are reordered. looks: grows by
-// the number of kinks that are compared with a pivot.
-inline double weighted_median(std::span<Kink> kinks, double need, int64_t& looks) {
-  double total = 0;
-  for (const Kink& kink : kinks) total += kink.jump;
-  const double slack = 1e-12 * total;  // sums of jumps are rounded
-  size_t low = 0, high = kinks.size();
-  double before = 0;  // jumps of all kinks left of low
-  const Stream draws(kinks.size());
-  for (uint64_t round = 0; high - low > 1; ++round) {
-    const double pivot = kinks[low + draws.below(round, high - low)].at;
-    looks += int64_t(high - low);
-    const auto begin = kinks.begin() + int64_t(low), end = kinks.begin() + int64_t(high);
-    const auto equal = std::partition(begin, end, [&](const Kink& k) { return k.at < pivot; });
-    const auto above = std::partition(equal, end, [&](const Kink& k) { return k.at == pivot; });
-    double left = before, middle = 0;
-    for (auto k = begin; k != equal; ++k) left += k->jump;
-    for (auto k = equal; k != above; ++k) middle += k->jump;
-    if (left >= need - slack) {
-      high = size_t(equal - kinks.begin());
-    } else if (left + middle >= need - slack || above == end) {
-      low = size_t(equal - kinks.begin());
-      high = size_t(above - kinks.begin());
-      if (left + middle > need + slack) return pivot;
-      // Exactly enough: flat up to the next kink.
-      double next = std::numeric_limits<double>::infinity();
-      for (const Kink& k : kinks)
-        if (k.at > pivot) next = std::min(next, k.at);
-      return next < std::numeric_limits<double>::infinity() ? pivot + (next - pivot) / 2 : pivot;
-    } else {
-      before = left + middle;
-      low = size_t(above - kinks.begin());
-    }
-  }
-  const double found = kinks[low].at;
-  if (before + kinks[low].jump > need + slack) return found;
-  double next = std::numeric_limits<double>::infinity();
-  for (const Kink& k : kinks)
-    if (k.at > found) next = std::min(next, k.at);
-  return next < std::numeric_limits<double>::infinity() ? found + (next - found) / 2 : found;
-}
-
-using KinksOfParts = std::vector<std::vector<Kink>>;
-
-// All kinks of all parts; of many only those near the one that weighted_median looks for. Sixty-four places, drawn from
-// the kinks, cut the line into pieces, whose jumps are added up by the whole team; the kinks of the piece where they
-// reach `need` stay, and what is left and right of it becomes one kink each, at the nearest place there. Nothing when
-// interrupted, which is asked about after every part.
-inline std::optional<std::vector<Kink>> nearest_kinks(KinksOfParts parts, double need, Team& team, Watch& watch) {
-  if (parts.size() == 1) return std::move(parts[0]);
-  constexpr size_t cuts = 64;
-  constexpr int64_t looks = 8;  // at places, to find the piece of a kink
-  std::vector<double> at;
-  for (size_t part = 0, per = (cuts + parts.size() - 1) / parts.size(); part < parts.size(); ++part)
-    for (size_t k = 0; k < per && !parts[part].empty(); ++k) at.push_back(parts[part][k * parts[part].size() / per].at);
-  std::sort(at.begin(), at.end());
-  at.erase(std::unique(at.begin(), at.end()), at.end());
-  const auto piece = [&](const Kink& k) { return size_t(std::lower_bound(at.begin(), at.end(), k.at) - at.begin()); };
-  const size_t pieces = at.size() + 1;
-  PartVectors jumps(int64_t(parts.size()), pieces);
-  const Pass pass{int64_t(parts.size()), int64_t(parts.size()), 1};
-  const auto add_up = [&](int64_t part) {
-    jumps.clear(part);
-    for (const Kink& k : parts[size_t(part)]) jumps.of(part)[piece(k)] += k.jump;
-    return looks * int64_t(parts[size_t(part)].size());
-  };
-  if (!over_each(pass, team, watch, add_up)) return {};
-  const std::span<const double> sums = jumps.total(team);
-  size_t here = 0;
-  for (double before = 0; here + 1 < pieces && before + sums[here] < need; ++here) before += sums[here];
-  constexpr double infinity = std::numeric_limits<double>::infinity();
-  std::vector<Kink> left(parts.size(), {-infinity, 0}), right(parts.size(), {infinity, 0});
-  const auto keep = [&](int64_t part) {
-    auto& mine = parts[size_t(part)];
-    const int64_t work = looks * int64_t(mine.size());
-    double low = -infinity, high = infinity;
-    std::erase_if(mine, [&](const Kink& k) {
-      const size_t where = piece(k);
-      if (where < here) low = std::max(low, k.at);
-      if (where > here) high = std::min(high, k.at);
-      return where != here;
-    });
-    left[size_t(part)].at = low, right[size_t(part)].at = high;
-    return work;
-  };
-  if (!over_each(pass, team, watch, keep)) return {};
-  std::vector<Kink> near;
-  for (const auto& mine : parts) near.insert(near.end(), mine.begin(), mine.end());
-  const auto by_place = [](const Kink& a, const Kink& b) { return a.at < b.at; };
-  Kink below = *std::max_element(left.begin(), left.end(), by_place);
-  Kink above = *std::min_element(right.begin(), right.end(), by_place);
-  for (size_t k = 0; k < pieces; ++k) (k < here ? below : above).jump += k == here ? 0 : sums[k];
-  if (below.jump > 0) near.push_back(below);
-  if (above.jump > 0) near.push_back(above);
-  return near;
-}
 
 // The zero of a rising function, by bracketing: it doubles outwards, then interpolates by a parabola where the last
 // three points allow it, and halves where they do not (Chandrupatla 1997). About ten values of f, each of which is a
@@ -200,31 +81,18 @@ inline std::optional<Ends> ends_of(std::span<const Scored> rows, const Pass& pas
 
 }  // namespace detail
 
-// guess: where to look first, for smooth losses. looks: for tests, how many kinks were looked at. Nothing when
-// interrupted: of many rows every one of these passes takes long.
+// guess: where to look first, for smooth losses. looks: for tests, how many kinks were compared with others. Nothing
+// when interrupted: of many rows every one of these passes takes long.
 template <class L>
 std::optional<double> best_bias(const L& loss, std::span<const Scored> rows, double guess, Team& team, Watch& watch,
                                 int64_t* looks = nullptr) {
   const Pass pass = Pass::over(int64_t(rows.size()), 8);
   if constexpr (PiecewiseLinear<L>) {
-    detail::KinksOfParts found(static_cast<size_t>(pass.parts));
-    for (auto& mine : found) mine.reserve(size_t(2 * (pass.n / pass.parts + 1)));  // threads must not run out of memory
-    std::array<double, 1> need{};
-    const auto collect = [&](auto& mine, int64_t i, int64_t part) {
-      const auto& [score, y, s] = rows[size_t(i)];
-      // A row of weight zero is none: it must not even cut a flat piece short. A score that is not a number has no
-      // place among the others, and a search for it would not end.
-      if (s == 0 || std::isnan(score)) return;
-      mine[0] -= s * loss.slope_at_minus_infinity(y);
-      loss.kinks(score, y, [&, s = s](double at) { found[size_t(part)].push_back({at, s}); });
-    };
-    if (!sum_over(pass, team, watch, need, collect)) return {};
+    auto near = detail::nearest_kinks(loss, rows, detail::sampled_bracket(loss, rows), pass, team, watch);
+    if (near && !near->holds_it) near = detail::nearest_kinks(loss, rows, {}, pass, team, watch);  // an unlucky sample
+    if (!near) return {};
     int64_t count = 0;
-    if (found.size() > 1)
-      for (const auto& mine : found) count += 2 * int64_t(mine.size());  // to find the piece, and to keep it
-    std::optional<std::vector<Kink>> kinks = detail::nearest_kinks(std::move(found), need[0], team, watch);
-    if (!kinks) return {};
-    const double b = kinks->empty() ? guess : detail::weighted_median(*kinks, need[0], count);
+    const double b = near->kinks.empty() ? guess : detail::weighted_median(near->kinks, near->need, count);
     if (looks) *looks += count;
     return b;
   } else {
@@ -259,7 +127,10 @@ template <class Rows, class L>
 double best_constant(const Problem<Rows>& p, const L& loss) {
   const bool two_labels = p.y.number.empty();  // their weights are enough
   std::vector<Scored> rows;
-  if (two_labels) rows = {{0.0, 1.0, 0.0}, {0.0, -1.0, 0.0}};
+  if (two_labels)
+    rows = {{0.0, 1.0, 0.0}, {0.0, -1.0, 0.0}};
+  else
+    rows.reserve(size_t(p.rows.size()));
   for (int64_t i = 0; i < p.rows.size(); ++i) {
     if (p.weight(i) == 0) continue;
     if (two_labels)
