@@ -157,7 +157,8 @@ def test_slopes_at_the_bias_sum_to_zero_and_are_sub_gradients():
 @pytest.mark.parametrize("order", ["random", "ascending", "descending", "ties", "organ pipe"])
 def test_eq_24_the_bias_of_a_batch_takes_expected_time_O_k(order):
     """Counted by the native code, not timed: random pivots look at 2 (1 + ln 2) n = 3.4 n kinks for a median, less
-    elsewhere; sorting 200,000 would take 18 n. No order of the rows is worse than another.
+    elsewhere; sorting 200,000 would take 18 n. Of so many a sample says which few are left: one look at each, and
+    pivots for those. No order of the rows is worse than another.
     """
     rng = np.random.default_rng(3)
     for n in (1000, 200_000):

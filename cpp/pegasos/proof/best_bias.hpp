@@ -81,17 +81,18 @@ inline std::optional<Ends> ends_of(std::span<const Scored> rows, const Pass& pas
 
 }  // namespace detail
 
-// guess: where to look first, for smooth losses. looks: for tests, how many kinks were compared with others. Nothing
-// when interrupted: of many rows every one of these passes takes long.
+// guess: where to look first, for smooth losses. looks: for tests, how many rows and kinks were compared with others.
+// Nothing when interrupted: of many rows every one of these passes takes long.
 template <class L>
 std::optional<double> best_bias(const L& loss, std::span<const Scored> rows, double guess, Team& team, Watch& watch,
                                 int64_t* looks = nullptr) {
   const Pass pass = Pass::over(int64_t(rows.size()), 8);
   if constexpr (PiecewiseLinear<L>) {
-    auto near = detail::nearest_kinks(loss, rows, detail::sampled_bracket(loss, rows), pass, team, watch);
+    const detail::Bracket bracket = detail::sampled_bracket(loss, rows);
+    int64_t count = bracket.is_everywhere() ? 0 : int64_t(rows.size());
+    auto near = detail::nearest_kinks(loss, rows, bracket, pass, team, watch);
     if (near && !near->holds_it) near = detail::nearest_kinks(loss, rows, {}, pass, team, watch);  // an unlucky sample
     if (!near) return {};
-    int64_t count = 0;
     const double b = near->kinks.empty() ? guess : detail::weighted_median(near->kinks, near->need, count);
     if (looks) *looks += count;
     return b;

@@ -94,6 +94,7 @@ inline bool counts(const Scored& row) { return row.s != 0 && !std::isnan(row.sco
 // Where the kink that is wanted most likely lies, ends included.
 struct Bracket {
   double low = -std::numeric_limits<double>::infinity(), high = std::numeric_limits<double>::infinity();
+  bool is_everywhere() const { return std::isinf(low) && std::isinf(high); }
 };
 
 // From two thousand rows, drawn at random: four standard deviations to both sides of their weighted median. The whole
