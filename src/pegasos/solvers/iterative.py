@@ -77,39 +77,63 @@ class IterativeSolver(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
         """Follow the iterates until the first limit. Certificates, which cost about a pass, come at every pass at
         first, then every fifth of the way.
         """
-        history = History(run, run.tol * problem.at_zero, problem.zero_value)
-        w, passes, due = start.w.copy(), 0, 0
-        found = Certified(w, np.empty(0))
-        error: BaseException | None = None
+        course, error = _Course(problem, run, start), None
         try:
-            path = iter(self.iterates(problem, w.copy(), seed))
-            enough = False
-            while not enough:
-                over = passes >= run.max_epochs or run.is_over()
-                if over or passes >= due:
-                    found = certified(problem, w)
-                    history.add(start.steps + passes, found.objective, found.bound, found.above, found.below)
-                    if history.tell(found.w.copy):
-                        run.halt[0] = 1
-                    enough = over or history.converged or bool(run.halt[0])
-                    due = passes + 1 + passes // 4
-                after = None if enough else next(path, None)
-                if after is None:  # it has ended: what it has reached is to be certified
-                    enough = enough or (history.last is not None and history.last[1] == start.steps + passes)
-                    due = passes
-                else:
-                    w, passes = after, passes + 1
+            course.follow(iter(self.iterates(problem, start.w.copy(), seed)))
         except BaseException as raised:  # Ctrl-C, or what the solver raises: what was reached is kept
             error = raised
-        resume = Resume(found.w, start.steps + passes, found.a.ravel(), problem.lam)
+        return course.fit(error)
+
+
+class _Course:
+    """The iterates of one solver, as far as they have come: w after so many passes, and what was proven on the way."""
+
+    def __init__(self, problem: Problem, run: Run, start: Resume) -> None:
+        self._problem, self._run, self._before = problem, run, start.steps
+        self._history = History(run, run.tol * problem.at_zero, problem.zero_value)
+        self._w, self._passes = start.w.copy(), 0
+        self._a = np.empty(0)  # of the last certificate
+
+    @property
+    def _steps(self) -> int:
+        return self._before + self._passes
+
+    def follow(self, path: Iterator[Floats]) -> None:
+        run, due, enough = self._run, 0, False
+        while not enough:
+            over = self._passes >= run.max_epochs or run.is_over()
+            if over or self._passes >= due:
+                enough = self._certify() or over
+                due = self._passes + 1 + self._passes // 4
+            after = None if enough else next(path, None)
+            if after is None:  # it has ended: what it has reached is to be certified
+                enough = enough or (self._history.last is not None and self._history.last[1] == self._steps)
+                due = self._passes
+            else:  # a copy: the next one may be written to the same array, as far as it comes
+                self._w, self._passes = after.copy(), self._passes + 1
+
+    def _certify(self) -> bool:
+        """A line of history about w, in which a free bias becomes the best one. Whether it is enough."""
+        found = certified(self._problem, self._w)
+        self._w, self._a = found.w, found.a
+        self._history.add(self._steps, found.objective, found.bound, found.above, found.below)
+        if self._history.tell(found.w.copy):
+            self._run.halt[0] = 1
+        return self._history.converged or bool(self._run.halt[0])
+
+    def fit(self, error: BaseException | None) -> Fit:
+        """As far as it has come. Dual variables are those of the last certificate, even if w is newer: whatever they
+        are, others can begin with them.
+        """
+        resume = Resume(self._w, self._steps, self._a.ravel(), self._problem.lam)
         return Fit(
-            w=found.w,
-            steps=start.steps + passes,
-            epochs=float(passes),
-            history=history.array,
-            converged=history.converged and error is None,
-            interrupted=error is not None or bool(run.halt[0]),
+            w=self._w,
+            steps=self._steps,
+            epochs=float(self._passes),
+            history=self._history.array,
+            converged=self._history.converged and error is None,
+            interrupted=error is not None or bool(self._run.halt[0]),
             error=error,
-            resume=resume if run.remember and len(found.a) else None,
-            rounding=history.rounding,
+            resume=resume if self._run.remember and len(self._a) else None,
+            rounding=self._history.rounding,
         )
