@@ -93,6 +93,7 @@ class Fit:
     replicas: int = 0  # of coordinate ascent; 0: there is none
     rounding: float = 0.0  # what it may have done to the gap, which counts it
     scores: Floats | None = None  # of all rows, where the solver has them
+    ended_by: str = ""  # a solver of one's own that has ended before any limit, or without a certificate
 
     @property
     def objective(self) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -11,8 +11,11 @@ from sklearn.base import BaseEstimator
 from ..losses.own import check_loss
 from ..problem.problem import Floats, Problem
 from .base import Fit, Resume, Run
+from .contract import Refused, weights
 from .history import History
 from .own_certificate import Certifier
+
+_END = object()
 
 
 class Certified(NamedTuple):
@@ -77,9 +80,11 @@ class IterativeSolver(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
         """Follow the iterates until the first limit. Certificates, which cost about a pass, come at every pass at
         first, then every fifth of the way.
         """
-        course, error = _Course(problem, run, start), None
+        course, error = _Course(problem, run, start, type(self).__name__), None
         try:
-            course.follow(iter(self.iterates(problem, start.w.copy(), seed)))
+            course.follow(self.iterates(problem, start.w.copy(), seed))
+        except Refused:  # it breaks the rules: no model is made of that
+            raise
         except BaseException as raised:  # Ctrl-C, or what the solver raises: what was reached is kept
             error = raised
         return course.fit(error)
@@ -88,8 +93,8 @@ class IterativeSolver(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
 class _Course:
     """The iterates of one solver, as far as they have come: w after so many passes, and what was proven on the way."""
 
-    def __init__(self, problem: Problem, run: Run, start: Resume) -> None:
-        self._problem, self._run, self._before = problem, run, start.steps
+    def __init__(self, problem: Problem, run: Run, start: Resume, name: str) -> None:
+        self._problem, self._run, self._before, self._name = problem, run, start.steps, name
         self._history = History(run, run.tol * problem.at_zero, problem.zero_value)
         self._w, self._passes = start.w.copy(), 0
         self._a = np.empty(0)  # of the last certificate
@@ -98,19 +103,33 @@ class _Course:
     def _steps(self) -> int:
         return self._before + self._passes
 
-    def follow(self, path: Iterator[Floats]) -> None:
+    def follow(self, iterates: Any) -> None:
+        try:
+            path = iter(iterates)
+        except TypeError:
+            raise Refused(
+                f"{self._name}.iterates must yield w after each pass, but it returned {type(iterates).__name__}: write "
+                "`yield w` where a pass is over."
+            ) from None
         run, due, enough = self._run, 0, False
         while not enough:
             over = self._passes >= run.max_epochs or run.is_over()
             if over or self._passes >= due:
                 enough = self._certify() or over
                 due = self._passes + 1 + self._passes // 4
-            after = None if enough else next(path, None)
-            if after is None:  # it has ended: what it has reached is to be certified
+            given = _END if enough else next(path, _END)
+            if given is _END:  # it has ended: what it has reached is to be certified
                 enough = enough or (self._history.last is not None and self._history.last[1] == self._steps)
                 due = self._passes
-            else:  # a copy: the next one may be written to the same array, as far as it comes
-                self._w, self._passes = after.copy(), self._passes + 1
+            else:
+                self._take(given)
+
+    def _take(self, given: Any) -> None:
+        """The weights of one more pass. A copy: the next one may be written to the same array, as far as it comes."""
+        asked, got = f"{self._name}.iterates must yield w after each pass", f"in pass {self._passes + 1} it yielded"
+        if given is None:
+            raise Refused(f"{asked}, but {got} None. To end, let it return.")
+        self._w, self._passes = weights(given, self._problem, asked, got), self._passes + 1
 
     def _certify(self) -> bool:
         """A line of history about w, in which a free bias becomes the best one. Whether it is enough."""
