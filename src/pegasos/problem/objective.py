@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +29,7 @@ class Objective:
     bias: str
     positive: int = 1
     centre: float = 0.0  # already taken from the numbers of a regression; models have it in their bias
+    threads: int = 1  # of sums over rows in memory, where the solver is one's own; others are told by the Run
 
     @property
     def rows(self) -> _core.Rows:
@@ -72,6 +74,14 @@ class Objective:
     def is_regression(self) -> bool:
         return self.labels.dtype.kind == "f"
 
+    def on(self, threads: int) -> Self:
+        """The same with so many threads for its sums; what is known of it already goes along."""
+        if threads == self.threads:
+            return self
+        found = copy(self)
+        object.__setattr__(found, "threads", threads)
+        return found
+
     def numbers(self, rows: slice = slice(None)) -> Floats:
         """The labels as losses of one score read them."""
         labels = self.labels[rows]
@@ -90,7 +100,7 @@ class Objective:
         """<w, x_i> + b of every row; with one column a class where the loss is joint."""
         W = w.reshape(self.dim, self.width)
         if hasattr(self.data, "native"):
-            each: Floats = _core.scores(self.rows, np.ascontiguousarray(W.T))
+            each: Floats = _core.scores(self.rows, np.ascontiguousarray(W.T), self.threads)
         else:
             each = np.empty((self.data.shape[0], self.width))
             for some, X in self.data.blocks():

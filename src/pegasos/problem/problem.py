@@ -70,7 +70,7 @@ class Problem(Objective):
 
     def _zero_of_numbers(self) -> float:
         labelled = self._labelled()
-        return float(labelled.native().objective(np.zeros(labelled.dim)))
+        return float(labelled.native().objective(np.zeros(labelled.dim), self.threads))
 
     def best_constants(self) -> Floats:
         """The mean loss of the best constant score, for each class against the rest; one number for two classes."""

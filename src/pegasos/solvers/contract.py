@@ -22,10 +22,12 @@ class Refused(ValueError):
 
 
 def solved(solver: Solver, problem: Problem, run: Run, start: Resume, seed: int) -> Fit:
-    """The fit of this solver, checked where its class is the user's."""
-    fit = solver.solve(problem, run, start, seed)
+    """The fit of this solver. Where its class is the user's it is checked, and sums over rows that the solver asks the
+    problem for have the threads of the fit.
+    """
     if type(solver).__module__.partition(".")[0] == "pegasos":
-        return fit
+        return solver.solve(problem, run, start, seed)
+    fit = solver.solve(problem.on(run.threads), run, start, seed)
     try:
         return _checked(fit, type(solver).__name__, problem, run)
     except Refused:

@@ -45,8 +45,10 @@ def certified(problem: Problem, w: Floats) -> Certified:
             bound = -float(problem.shares() @ loss.conjugate(a, problem.targets())) - problem.lam / 2 * float(u @ u)
         return Certified(w, a, problem.objective(w), bound)
     duals = np.ascontiguousarray(a).ravel()
-    proof = problem.native().prove(w, duals) if loss.has_native_twin else Certifier(problem).certify(w, duals)
-    objective, dual, bias, above, below = proof
+    if loss.has_native_twin:
+        objective, dual, bias, above, below = problem.native().prove(w, duals, problem.threads)
+    else:
+        objective, dual, bias, above, below = Certifier(problem).certify(w, duals)
     if problem.free_bias and not loss.joint:
         w[-1] = bias
     return Certified(w, a, objective, dual - below, above, below)
