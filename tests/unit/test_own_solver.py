@@ -91,17 +91,6 @@ def test_anything_that_can_check_and_solve_will_do() -> None:
     assert other.checked == 1
 
 
-def test_a_kernel_model_takes_one_too() -> None:
-    from pegasos.kernel_solvers.sdca import KernelSDCA
-
-    class Kernel(KernelSDCA):
-        def check(self, problem: Any, run: Any) -> None:
-            pass
-
-    ours, theirs = (KernelPegasosClassifier(lam=0.1, solver=s).fit(X, Y) for s in (Kernel("blocks", True), "sdca"))
-    np.testing.assert_array_equal(ours.dual_coef_, theirs.dual_coef_)
-
-
 def test_limits_verbose_and_parameters_work(capsys: Any) -> None:
     with pytest.warns(ConvergenceWarning, match="not converged"):
         model = PegasosClassifier(lam=1e-4, loss="log", solver=GradientDescent(), max_epochs=7, verbose=1).fit(X, Y)

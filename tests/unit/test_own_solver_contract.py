@@ -17,7 +17,6 @@ from sklearn.exceptions import ConvergenceWarning
 from test_examples import example
 
 from pegasos import Auto, KernelPegasosClassifier, PegasosClassifier, PegasosClassifierCV, PegasosRegressor, lam_path
-from pegasos.kernel_solvers.sdca import KernelSDCA
 from pegasos.solvers import IterativeSolver, contract
 from pegasos.solvers.base import Fit, Resume
 
@@ -188,6 +187,20 @@ def test_what_went_wrong_first_is_raised_where_nothing_can_be_kept() -> None:
         model(broken).fit(X, Y)
 
 
+def test_an_error_that_it_hands_over_keeps_the_fit_and_one_that_it_lets_through_does_not() -> None:
+    def raises(fit: Fit) -> Fit:
+        raise ZeroDivisionError("oops")
+
+    found = model("auto", lam=1e-3).fit(X, Y)
+    before = found.coef_.copy()
+    for change in (raises, lambda fit: replace(fit, error=ZeroDivisionError("oops"))):
+        np.testing.assert_array_equal(found.coef_, before)
+        with pytest.raises(ZeroDivisionError, match="oops"):
+            found.set_params(solver=Own(change), lam=0.1).fit(X, Y)
+    np.testing.assert_array_equal(found.coef_, model("auto").fit(X, Y).coef_)
+    assert found.converged_ is False
+
+
 @pytest.mark.parametrize("lines", [[], np.empty((0, 4))])
 def test_without_a_history_nothing_has_converged(lines: Any) -> None:
     silent = Own(lambda fit: replace(fit, history=lines))
@@ -243,23 +256,6 @@ def test_a_limit_that_was_reached_is_named() -> None:
     y = X @ np.arange(6.0) + 1
     with pytest.warns(ConvergenceWarning, match="Ends ended by itself after 2 passes.*scale the features and y"):
         PegasosRegressor(lam=1e-4, loss="squared_epsilon_insensitive", solver=Ends(2)).fit(X, y)
-
-
-def test_kernel_solvers_are_looked_at_too() -> None:
-    class Kernel(KernelSDCA):
-        def check(self, problem: Any, run: Any) -> None:
-            pass
-
-        def solve(self, *given: Any) -> Any:
-            fit = super().solve(*given)
-            return replace(fit, w=fit.w[:-1])
-
-    for how in ({}, {"multi_class": "ovo"}):
-        bad = KernelPegasosClassifier(lam=0.1, solver=Kernel("blocks", True), **how)
-        with pytest.raises(
-            ValueError, match=r"finite real numbers, one a row and the bias last, but it returned an arr"
-        ):
-            bad.fit(X3, Y3)
 
 
 def test_solvers_of_the_package_are_taken_at_their_word(monkeypatch: pytest.MonkeyPatch) -> None:

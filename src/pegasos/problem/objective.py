@@ -53,6 +53,11 @@ class Objective:
         return self.loss.width
 
     @property
+    def dim(self) -> int:
+        """Features and one more, for the bias."""
+        return self.data.shape[1] + 1
+
+    @property
     def n_weights(self) -> int:
         return self.dim * self.width
 
@@ -64,11 +69,6 @@ class Objective:
     def free_bias(self) -> bool:
         """Whether b is not penalised."""
         return self.bias in ("free", "batch", "search")
-
-    @property
-    def dim(self) -> int:
-        """Features and one more, for the bias."""
-        return self.data.shape[1] + 1
 
     @property
     def is_regression(self) -> bool:
@@ -83,22 +83,53 @@ class Objective:
         return found
 
     def numbers(self, rows: slice = slice(None)) -> Floats:
-        """The labels as losses of one score read them."""
+        """The labels as losses of one score read them: -1 and 1, or the numbers of a regression.
+
+        Parameters
+        ----------
+        rows : slice, default=slice(None)
+            Which rows; all of them, if not said.
+
+        Returns
+        -------
+        y : ndarray of shape (n_rows,)
+        """
         labels = self.labels[rows]
         return labels if self.is_regression else np.where(labels == self.positive, 1.0, -1.0)
 
     def targets(self) -> NDArray[Any]:
-        """The labels as the loss reads them."""
+        """The labels of all rows as `loss` reads them.
+
+        Returns
+        -------
+        y : ndarray of shape (n_rows,)
+            `numbers`, or the codes of the classes where the loss is joint.
+        """
         return self.labels if self.loss.joint else self.numbers()
 
     def shares(self) -> Floats:
-        """s_i / sum_i s_i."""
+        """What each row weighs: s_i / sum_i s_i.
+
+        Returns
+        -------
+        shares : ndarray of shape (n_rows,)
+        """
         n_rows = self.data.shape[0]
         return np.full(n_rows, 1.0 / n_rows) if self.weights.s is None else self.weights.s / self.weights.total
 
     def scores(self, w: Floats) -> Floats:
-        """<w, x_i> + b of every row; with one column a class where the loss is joint."""
-        W = w.reshape(self.dim, self.width)
+        """<w, x_i> + b of every row.
+
+        Parameters
+        ----------
+        w : ndarray of shape (n_weights,)
+
+        Returns
+        -------
+        scores : ndarray of shape (n_rows,)
+            Or (n_rows, width), one column a class, where the loss is joint.
+        """
+        W = np.asarray(w, dtype=np.float64).reshape(self.dim, self.width)
         if hasattr(self.data, "native"):
             each: Floats = _core.scores(self.rows, np.ascontiguousarray(W.T), self.threads)
         else:
@@ -108,8 +139,17 @@ class Objective:
         return each if self.loss.joint else each[:, 0]
 
     def combine(self, a: Floats) -> Floats:
-        """sum_i a_i x_i in the shape of w; in the place of the bias the sum of a, or zero where there is no bias."""
-        A = a.reshape(-1, self.width)
+        """sum_i a_i x_i; in the place of the bias the sum of a, or zero where there is no bias.
+
+        Parameters
+        ----------
+        a : ndarray of the shape of `scores`
+
+        Returns
+        -------
+        sums : ndarray of shape (n_weights,)
+        """
+        A = np.asarray(a, dtype=np.float64).reshape(self.data.shape[0], self.width)
         total = np.zeros((self.width, self.dim))
         has_bias = float(self.bias != "none")
         if hasattr(self.data, "native"):
@@ -123,13 +163,31 @@ class Objective:
         return np.ascontiguousarray(total.T).ravel()
 
     def objective(self, w: Floats) -> float:
-        """f(w), summed by NumPy."""
+        """f(w), summed by NumPy.
+
+        Parameters
+        ----------
+        w : ndarray of shape (n_weights,)
+
+        Returns
+        -------
+        f : float
+        """
         penalised = w[: -self.width] if self.free_bias else w
         losses = self.loss.value(self.scores(w), self.targets())
         return self.lam / 2 * float(penalised @ penalised) + float(self.shares() @ losses)
 
     def gradient(self, w: Floats) -> Floats:
-        """Of f at w; any sub-gradient where there are several."""
+        """The gradient of f; any sub-gradient where there are several.
+
+        Parameters
+        ----------
+        w : ndarray of shape (n_weights,)
+
+        Returns
+        -------
+        gradient : ndarray of shape (n_weights,)
+        """
         slopes = self.loss.slope(self.scores(w), self.targets())
         penalised = w.copy()
         if self.free_bias:
@@ -137,5 +195,10 @@ class Objective:
         return self.lam * penalised + self.combine((self.shares() * slopes.T).T)
 
     def largest_norm2(self) -> float:
-        """The largest squared length of a row of positive weight, without the constant feature."""
+        """The largest squared length of a row of positive weight, without the constant feature of the bias.
+
+        Returns
+        -------
+        norm2 : float
+        """
         return largest_norm2(self.data, self.weights)

@@ -23,10 +23,52 @@ _PIECE = 1 << 20  # rows
 
 @dataclass(frozen=True)
 class Problem(Objective):
-    """f(w) = lam/2 ||w||^2 + sum_i s_i loss(<w, x_i>, y_i) / sum_i s_i.
+    """f(w) = lam/2 ||w||^2 + sum_i s_i loss(<w, x_i> + b, y_i) / sum_i s_i: what a solver is to minimise.
 
-    For classes, y_i is 1 for class `positive` and -1 for the others, or the code itself where the loss is joint: w then
-    holds one vector a class.
+    w is one vector: a weight for each feature and the bias last. For classes y_i is 1 for class `positive` and -1 for
+    the others, or the code itself where the loss is joint: w then holds one vector a class, the classes of a feature
+    side by side. Estimators make problems; a solver of your own gets one.
+
+    Attributes
+    ----------
+    data : object
+        The rows: `shape`, `place`, and `blocks(size)`, which yields a slice and an array or a CSR matrix at a time.
+    labels : ndarray of shape (n_rows,)
+        Codes of classes, or the numbers of a regression. `targets` is what the loss reads.
+    weights : object
+        s_i, from sample and class weights: `weights.s` is an array, or None for all ones. A row of weight zero does not
+        exist. `shares` has them divided by their sum.
+    lam : float
+        Strength of the penalty.
+    loss : LossSpec
+        The loss, with its parameters.
+    bias : {"regularized", "free", "none", "batch", "search"}
+        What b is: penalised as part of w, not penalised, or always zero; the other two are for `Pegasos`.
+    positive : int
+        The class that is 1.
+    centre : float
+        What was taken from the numbers of a regression already.
+    threads : int
+        Of sums over rows in memory that a solver of your own asks for. What they are does not depend on it.
+    m : int
+        Rows that exist.
+    dim : int
+        Features and one more, for the bias.
+    width : int
+        Scores of a row: 1, or the number of classes where the loss is joint.
+    n_weights : int
+        Entries of w: `dim * width`.
+    free_bias : bool
+        Whether b is not penalised.
+    is_regression : bool
+        Whether labels are numbers.
+    is_linear : bool
+        Whether w is a vector over features. That of a kernel model has a factor a row and the bias last.
+    at_zero : float
+        The yardstick of `tol`: f(0), or in regression the mean loss of the best constant, if a constant is allowed. A
+        fit has converged when its gap is at most ``run.tol * problem.at_zero``.
+    zero_value : float
+        f(0).
     """
 
     is_linear = True  # w is a vector over features

@@ -112,16 +112,16 @@ def _checked(fit: Any, name: str, problem: Problem, run: Run) -> Fit:
     w = weights(fit.w, problem, f"{name}.solve must return a Fit with w", "it returned")
     history = _lines(fit.history, name)
     converged = bool(fit.converged) and _proves(history, problem, run)
-    stopped = converged or bool(fit.interrupted) or fit.error is not None
+    interrupted = bool(fit.interrupted) or fit.error is not None
     limited = fit.epochs >= run.max_epochs or run.is_over()
     return replace(
         fit,
         w=w,
         history=history,
         converged=converged,
-        interrupted=bool(fit.interrupted),
+        interrupted=interrupted,
         resume=_resume(fit.resume, name, problem),
-        ended_by="" if stopped or (limited and len(history)) else name,
+        ended_by="" if converged or interrupted or (limited and len(history)) else name,
     )
 
 
@@ -150,8 +150,8 @@ def _proves(history: Floats, problem: Problem, run: Run) -> bool:
     if not len(history):
         return False
     objective, dual = history[-1, 2:]
-    unbounded = not problem.is_linear and np.isnan(dual)
-    return bool(unbounded or objective == 0.0 or objective - dual <= run.tol * problem.at_zero)
+    psd = getattr(getattr(problem, "matrix", None), "psd", True)
+    return bool((not psd and np.isnan(dual)) or objective == 0.0 or objective - dual <= run.tol * problem.at_zero)
 
 
 def _resume(left: Any, name: str, problem: Problem) -> Resume | None:

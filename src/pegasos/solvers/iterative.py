@@ -19,9 +19,7 @@ _END = object()
 
 
 class Certified(NamedTuple):
-    """Weights, dual variables that belong to them, and what `History.add` takes: f of the first, a bound from the
-    second, and what rounding may have done to either.
-    """
+    """What `certified` returns: weights, dual variables that belong to them, and what `History.add` takes."""
 
     w: Floats
     a: Floats
@@ -32,9 +30,26 @@ class Certified(NamedTuple):
 
 
 def certified(problem: Problem, w: Floats) -> Certified:
-    """What w is worth. Dual variables are minus the slopes, whose bound is as near as the gradient is small: tight for
-    smooth losses. A free bias is set to the best one. Where rows are not in memory, sums are NumPy's and their rounding
-    is not counted.
+    """What weights of a linear model are worth: f, and a bound that f is nowhere below. It takes about a pass.
+
+    Parameters
+    ----------
+    problem : Problem
+        What is minimised.
+    w : ndarray of shape (n_weights,)
+        The weights, the bias last.
+
+    Returns
+    -------
+    found : tuple
+        `w`, a copy in which a free bias is the best one; `a`, dual variables; `objective`, f of this w; `bound`, NaN
+        where the loss has no conjugate; `above` and `below`, what rounding may have done to either. The last four are
+        what `History.add` takes.
+
+    Notes
+    -----
+    Dual variables are minus the slopes, whose bound is as near as the gradient is small: tight for smooth losses. Where
+    rows are not in memory, sums are NumPy's and their rounding is not counted.
     """
     w, loss = w.copy(), problem.loss
     a = -loss.slope(problem.scores(w), problem.targets())
@@ -58,13 +73,41 @@ class IterativeSolver(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
     """Derive from it, write `iterates`, and pass an object of yours as ``solver=``.
 
     History, progress, callbacks, `tol`, `max_epochs`, `max_time`, Ctrl-C, warm starts, the certificate and `set_params`
-    come with it.
+    come with it. It is for linear models.
+
+    Attributes
+    ----------
+    fixed_steps : bool, default=False
+        Set it to True where not reaching `tol` is no surprise: there is no warning then.
+
+    Examples
+    --------
+    >>> from pegasos import PegasosClassifier, datasets
+    >>> from pegasos.solvers import IterativeSolver
+    >>> class Descent(IterativeSolver):
+    ...     def iterates(self, problem, w, seed):
+    ...         curvature = problem.lam + problem.loss.smoothness * (problem.largest_norm2() + 1)
+    ...         while True:
+    ...             w = w - problem.gradient(w) / curvature
+    ...             yield w
+    >>> X, y = datasets.make_binary(200, 4, random_state=0)
+    >>> model = PegasosClassifier(lam=0.1, loss="log", solver=Descent()).fit(X, y)
+    >>> model.converged_
+    True
     """
 
-    fixed_steps = False  # True: not reaching tol is no surprise
+    fixed_steps = False
 
     def check(self, problem: Problem, run: Run) -> None:
-        """Refuse what cannot work, before anything runs. Extend it by what your method does not take."""
+        """Refuse what cannot work, before anything runs. Extend it by what your method does not take.
+
+        Parameters
+        ----------
+        problem : Problem
+            What is to be minimised; of several classes, for one of them.
+        run : Run
+            How the fit is to go.
+        """
         if not problem.is_linear:
             raise ValueError(f"{type(self).__name__} is for linear models: a kernel's w is never written down.")
         if problem.bias in ("batch", "search"):
@@ -75,12 +118,42 @@ class IterativeSolver(BaseEstimator):  # type: ignore[misc]  # scikit-learn has 
             raise ValueError("bias='free' needs rows in memory; use bias='regularized'.")
 
     def iterates(self, problem: Problem, w: Floats, seed: int) -> Iterator[Floats]:
-        """Yield w after each pass over the rows; the array may be the same one each time. It ends when it likes."""
+        """Yield w after each pass over the rows. It may end when it likes, and what it has reached is certified.
+
+        Parameters
+        ----------
+        problem : Problem
+            What is to be minimised.
+        w : ndarray of shape (n_weights,)
+            Where to begin: yours, to be written to.
+        seed : int
+            Of random numbers, the same for all classes.
+
+        Yields
+        ------
+        w : ndarray of shape (n_weights,)
+            Finite numbers of any real kind, the bias last. It is copied: the array may be the same one each time.
+        """
         raise NotImplementedError(f"{type(self).__name__} needs a method iterates(problem, w, seed).")
 
     def solve(self, problem: Problem, run: Run, start: Resume, seed: int) -> Fit:
         """Follow the iterates until the first limit. Certificates, which cost about a pass, come at every pass at
         first, then every fifth of the way.
+
+        Parameters
+        ----------
+        problem : Problem
+            What is to be minimised.
+        run : Run
+            When to stop, and who hears of it.
+        start : Resume
+            Where to begin.
+        seed : int
+            Of random numbers.
+
+        Returns
+        -------
+        fit : Fit
         """
         course, error = _Course(problem, run, start, type(self).__name__), None
         try:
