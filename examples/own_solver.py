@@ -12,9 +12,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from pegasos import PegasosClassifier, datasets
-from pegasos.problem.problem import Floats, Problem
-from pegasos.solvers import IterativeSolver
-from pegasos.solvers.base import Run
+from pegasos.solvers import Floats, IterativeSolver, Problem, Run
 
 
 class GradientDescent(IterativeSolver):

@@ -10,11 +10,22 @@ from typing import Any
 
 import pegasos
 import pegasos.dask
-from pegasos import kernels, losses
-from pegasos.solvers import IterativeSolver
+from pegasos import kernels, losses, solvers
 
 # What an estimator has from scikit-learn and a reader looks for; the rest of it is in scikit-learn's own reference.
 INHERITED = ("score", "get_params", "set_params")
+
+# What a solver of one's own derives from, gets and hands back, and those of their methods that are for its author.
+SOLVER = {
+    "IterativeSolver": ("check", "iterates", "solve"),
+    "Solver": ("check", "solve"),
+    "Problem": ("objective", "gradient", "scores", "combine", "targets", "numbers", "shares", "largest_norm2"),
+    "Run": ("seconds", "seconds_left", "is_over"),
+    "Fit": (),
+    "Resume": (),
+    "History": ("add", "tell"),
+    "certified": (),
+}
 
 
 def gallery(root: Path) -> dict[str, str]:
@@ -62,7 +73,7 @@ def entry(name: str, thing: Any) -> str:
     title = f"{name}\n{'=' * len(name)}\n\n"
     if not inspect.isclass(thing):
         return f"{title}.. autofunction:: pegasos.{name}\n"
-    members = ", ".join(methods(thing))
+    members = ", ".join(SOLVER.get(name.removeprefix("solvers."), methods(thing)))
     text = f"{title}.. autoclass:: pegasos.{name}\n" + (f"   :members: {members}\n" if members else "")
     inherited = [f"``{method}``" for method in INHERITED if hasattr(thing, method)]
     return text + (f"\n{', '.join(inherited)} are those of scikit-learn.\n" if inherited else "")
@@ -90,18 +101,18 @@ def reference() -> dict[str, str]:
     names = sorted(set(pegasos.__all__) - {"datasets", "metrics"})
     classes = [(name, getattr(pegasos, name)) for name in names if inspect.isclass(getattr(pegasos, name))]
     files = [(name, getattr(pegasos, name)) for name in names if not inspect.isclass(getattr(pegasos, name))]
-    solvers = [pair for pair in classes if hasattr(pair[1], "solve")]
+    ours = [pair for pair in classes if hasattr(pair[1], "solve")]
     models = [pair for pair in classes if hasattr(pair[1], "fit")]
     own = [pair for pair in classes if pair[0] == "Loss"]
     paths = [("lam_path", pegasos.lam_path)]
     files = [pair for pair in files if pair not in paths]
-    others = paths + [pair for pair in classes if pair not in solvers and pair not in models and pair not in own]
-    solvers.append(("solvers.IterativeSolver", IterativeSolver))
+    others = paths + [pair for pair in classes if pair not in ours and pair not in models and pair not in own]
+    door = [(f"solvers.{name}", getattr(solvers, name)) for name in SOLVER] + [("losses.LossSpec", losses.LossSpec)]
     metrics, data, cluster = (members(name) for name in ("metrics", "datasets", "dask"))
     named = ", ".join(f'`"{name}"`' for name in (*losses.CLASSIFICATION, *losses.JOINT))
     numbers = ", ".join(f'`"{name}"`' for name in losses.REGRESSION)
     kernel_names = ", ".join(f'`"{name}"`' for name in kernels.names())
-    everything = classes + solvers + paths + files + metrics + data + cluster
+    everything = classes + door + paths + files + metrics + data + cluster
     pages = {f"api/{name}.rst": entry(name, thing) for name, thing in everything}
     tree = "\n".join(page.removesuffix(".rst") for page in pages)
     pages["reference.md"] = f"""# Reference
@@ -118,7 +129,13 @@ On a Dask cluster, after `pip install pegasos[dask]`:
 
 The method, apart from the problem: `solver="auto"` is short for `solver=Auto()`.
 
-{table(solvers)}
+{table(ours)}
+
+## A solver of your own
+
+[A page of the guide](own-solver.md) shows how to write one.
+
+{table(door)}
 
 ## Losses
 

@@ -91,17 +91,6 @@ def test_anything_that_can_check_and_solve_will_do() -> None:
     assert other.checked == 1
 
 
-def test_a_kernel_model_takes_one_too() -> None:
-    from pegasos.kernel_solvers.sdca import KernelSDCA
-
-    class Kernel(KernelSDCA):
-        def check(self, problem: Any, run: Any) -> None:
-            pass
-
-    ours, theirs = (KernelPegasosClassifier(lam=0.1, solver=s).fit(X, Y) for s in (Kernel("blocks", True), "sdca"))
-    np.testing.assert_array_equal(ours.dual_coef_, theirs.dual_coef_)
-
-
 def test_limits_verbose_and_parameters_work(capsys: Any) -> None:
     with pytest.warns(ConvergenceWarning, match="not converged"):
         model = PegasosClassifier(lam=1e-4, loss="log", solver=GradientDescent(), max_epochs=7, verbose=1).fit(X, Y)
@@ -139,6 +128,38 @@ def test_ctrl_c_and_errors_keep_what_was_reached() -> None:
         assert not model.coef_[1].any()  # it did not come to this class
         assert np.isnan(model.objective_[1])
         assert model.objective_[0] < np.log(2)
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), ZeroDivisionError("oops")], ids=["ctrl-c", "error"])
+@pytest.mark.parametrize("bias", ["regularized", "free", "none"])
+def test_the_weights_kept_are_those_of_the_pass_that_the_model_names(error: BaseException, bias: str) -> None:
+    """Not those of the last certificate, nor what the next pass has made of the array by then."""
+
+    class Stops(GradientDescent):
+        def iterates(self, problem: Any, w: Any, seed: int) -> Any:
+            for i, each in enumerate(super().iterates(problem, w, seed)):
+                if i == 20:
+                    w[:] = np.nan
+                    raise error
+                w[:] = each
+                yield w
+
+    given = {"lam": 1e-4, "loss": "log", "bias": bias}
+    model = PegasosClassifier(**given, solver=Stops(), warm_start=True)
+    with pytest.raises(type(error)):
+        model.fit(X, Y)
+    there = PegasosClassifier(**given, solver=GradientDescent(), max_epochs=20)
+    with pytest.warns(ConvergenceWarning):
+        there.fit(X, Y)
+    assert model.n_steps_ == model.n_iter_ == 20
+    np.testing.assert_allclose(model.coef_, there.coef_, rtol=1e-12)
+    assert model.history_["steps"][-1] == 18
+    assert model.gap_ == model.history_["gap"][-1]
+    for each, more in ((model.set_params(solver=GradientDescent()), 10), (there, 30)):
+        with pytest.warns(ConvergenceWarning):
+            each.set_params(max_epochs=more).fit(X, Y)
+    assert model.n_steps_ == 30
+    np.testing.assert_allclose(model.coef_, there.coef_, rtol=1e-9)
 
 
 def test_an_end_of_its_own_is_certified() -> None:

@@ -18,7 +18,7 @@ from ..rules import LAM, Flag, Integer, Level, Number, OrNone, Rule
 from ..solvers import solver_of
 from ..solvers.base import Fit, Resume, Run, Solver
 from ..solvers.many import Job, ReportOf, solve_many
-from .course import columns_of, limits_of, run_of, tell_the_end
+from .course import columns_of, end_of_its_own, limits_of, run_of, tell_the_end, warn_without_history
 
 RULES: dict[str, Rule] = {
     "lam": LAM,
@@ -129,21 +129,21 @@ class Model(SolverInside, Files, CallbackSupportMixin, BaseEstimator):  # type: 
         error = next((fit.error for fit in fits if fit.error is not None), None)
         if error is not None:
             raise error
-        if not run.one_pass:
-            self._conclude(problem)
+        if not run.one_pass and (self._steps_were_given() or not warn_without_history(fits)):
+            self._conclude(problem, fits)
 
     def _take(self, attributes: dict[str, Any]) -> None:
         for name, value in attributes.items():
             setattr(self, name, value)
 
-    def _advice(self, allowed: float) -> str:
+    def _advice(self, allowed: float, fits: list[Fit]) -> str:
         """What to do about a gap that is larger than allowed."""
         if self._rounding > max(allowed, 0.1 * float(np.max(self.gap_))):
             return (
                 f"Rounding errors alone may account for {self._rounding:.3g} of it: centre the features and scale them "
                 "down, raise lam"
             )
-        return self._steps_advice()
+        return end_of_its_own(self, fits) or self._steps_advice()
 
     def _steps_advice(self) -> str:
         """What would let the solver go on."""
@@ -153,7 +153,7 @@ class Model(SolverInside, Files, CallbackSupportMixin, BaseEstimator):  # type: 
         """Whether not reaching tol is no surprise."""
         return bool(getattr(solver_of(self.solver), "fixed_steps", False))
 
-    def _conclude(self, problem: Problem) -> None:
+    def _conclude(self, problem: Problem, fits: list[Fit]) -> None:
         """Print the summary and warn about what was not reached, with the numbers."""
         if problem.loss.conjugate is None or not len(self.history_["steps"]):
             return  # nothing is known about the minimum, and nothing was promised
@@ -165,7 +165,7 @@ class Model(SolverInside, Files, CallbackSupportMixin, BaseEstimator):  # type: 
         note = _rare_note(gaps, problem.best_constants())
         which = f" for {np.sum(gaps > allowed)} of {len(gaps)} classes" if len(gaps) > 1 else ""
         scaled = "the features and y" if problem.is_regression else "the features"
-        advice = f"{self._advice(allowed)}, raise tol, or scale {scaled} (StandardScaler, Normalizer)"
+        advice = f"{self._advice(allowed, fits)}, raise tol, or scale {scaled} (StandardScaler, Normalizer)"
         tell_the_end(self, allowed, advice if surprised else None, which, note)
 
 

@@ -14,7 +14,7 @@ from ..caller import user_level
 from ..cores import thread_count
 from ..problem.problem import Floats
 from ..rules import check
-from ..solvers.base import Run
+from ..solvers.base import Fit, Run
 from ..solvers.store import active, refuse_store
 
 
@@ -52,6 +52,30 @@ def columns_of(lines: Floats) -> dict[str, NDArray[Any]]:
 def limits_of(model: Any) -> str:
     """What would let a solver go on."""
     return f"Raise max_epochs={model.max_epochs}" + (f" or max_time={model.max_time}" if model.max_time else "")
+
+
+def end_of_its_own(model: Any, fits: list[Fit]) -> str:
+    """What to do about a solver of one's own that has ended before any limit, if one has."""
+    ended = [fit for fit in fits if fit.ended_by]
+    if not ended:
+        return ""
+    few, many = (f"{end(fit.epochs for fit in ended):g}" for end in (min, max))
+    passes = f"{few} pass{'es' * (few != '1')}" if few == many else f"{few} to {many} passes"
+    return f"{ended[0].ended_by} ended by itself after {passes}, before max_epochs={model.max_epochs}: let it go on"
+
+
+def warn_without_history(fits: list[Fit]) -> bool:
+    """Warn of a solver of one's own that has returned no line of history; whether one has."""
+    who = next((fit.ended_by for fit in fits if fit.ended_by and not len(fit.history)), "")
+    if who:
+        warnings.warn(
+            f"not converged, as far as is known: {who}.solve returned no history, and without a certificate nothing is "
+            "known about the minimum. Return the lines of a History, or derive from IterativeSolver, which writes "
+            "them; with fixed_steps = True the solver says that it promises nothing.",
+            ConvergenceWarning,
+            stacklevel=user_level(),
+        )
+    return bool(who)
 
 
 def tell_the_end(model: Any, allowed: float, advice: str | None, which: str = "", note: str = "") -> None:

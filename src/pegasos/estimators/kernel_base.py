@@ -37,6 +37,7 @@ from ..solvers.base import Fit, Resume, Run, Solver
 from ..solvers.many import Job, ReportOf
 from ..solvers.store import refuse_store
 from .base import RULES, Stated
+from .course import end_of_its_own
 from .kernel_scores import KernelScores, parts_of, tidy
 
 _EXACT = 2000  # up to so many rows kernel values are always float64
@@ -245,18 +246,19 @@ class KernelModel(KernelScores):
             return f"After {epochs:.4g} epochs no step gained anything: raise lam"
         return f"It took {epochs:.4g} epochs. {super()._steps_advice()}"
 
-    def _conclude(self, problem: Problem) -> None:
+    def _conclude(self, problem: Problem, fits: list[Fit]) -> None:
         """As for linear models, but without a bound there is none to speak of."""
         assert isinstance(problem, KernelProblem)
         if problem.matrix.psd:
-            super()._conclude(problem)
+            super()._conclude(problem, fits)
             return
         said = "at a stationary point to within tol; there is no bound, since the kernel may not be an inner product"
         if self.verbose and self.converged_:
             print(f"[pegasos] {said}.")
         if not self.converged_ and not self._steps_were_given():
+            advice = end_of_its_own(self, fits) or f"Raise max_epochs={self.max_epochs}"
             warnings.warn(
-                f"not {said}. Raise max_epochs={self.max_epochs}, raise tol, or use another kernel.",
+                f"not {said}. {advice}, raise tol, or use another kernel.",
                 ConvergenceWarning,
                 stacklevel=user_level(),
             )

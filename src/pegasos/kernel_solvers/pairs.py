@@ -19,6 +19,7 @@ from ..problem.labels import Codes
 from ..problem.pairs import pairs_of
 from ..problem.problem import Floats, Weights
 from ..solvers.base import Fit, Now, Report, Resume, Run
+from ..solvers.contract import solved
 from ..solvers.many import Job, ReportOf, solve_many
 from .auto import RARE_FROM
 from .cache import Index
@@ -220,7 +221,7 @@ class PairSolver:
         part = self._part(problem, matrix)
         begun = self._begun.pop(problem.positive, None)
         fit: Fit = (
-            self._solver.solve(part, run, start, seed)
+            solved(self._solver, part, run, start, seed)
             if begun is None
             else self._solver.resume(part, run, start, seed, begun)
         )

@@ -5,70 +5,73 @@ from __future__ import annotations
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
 from ..losses.joint import good_joint_constant, joint_value_at_zero
-from ..losses.spec import LossSpec
-from .data import Data, InMemory, largest_norm2
+from .data import InMemory
+from .objective import Floats as Floats
+from .objective import Objective
 from .rows import naming
 from .weights import Weights as Weights
 
-Floats = NDArray[np.float64]
 UNIT = 2.0**-53  # the largest relative error of one operation in float64
 _PIECE = 1 << 20  # rows
 
 
 @dataclass(frozen=True)
-class Problem:
-    """f(w) = lam/2 ||w||^2 + sum_i s_i loss(<w, x_i>, y_i) / sum_i s_i.
+class Problem(Objective):
+    """f(w) = lam/2 ||w||^2 + sum_i s_i loss(<w, x_i> + b, y_i) / sum_i s_i: what a solver is to minimise.
 
-    For classes, y_i is 1 for class `positive` and -1 for the others, or the code itself where the loss is joint: w then
-    holds one vector a class.
+    w is one vector: a weight for each feature and the bias last. For classes y_i is 1 for class `positive` and -1 for
+    the others, or the code itself where the loss is joint: w then holds one vector a class, the classes of a feature
+    side by side. Estimators make problems; a solver of your own gets one.
+
+    Attributes
+    ----------
+    data : object
+        The rows: `shape`, `place`, and `blocks(size)`, which yields a slice and an array or a CSR matrix at a time.
+    labels : ndarray of shape (n_rows,)
+        Codes of classes, or the numbers of a regression. `targets` is what the loss reads.
+    weights : object
+        s_i, from sample and class weights: `weights.s` is an array, or None for all ones. A row of weight zero does not
+        exist. `shares` has them divided by their sum.
+    lam : float
+        Strength of the penalty.
+    loss : LossSpec
+        The loss, with its parameters.
+    bias : {"regularized", "free", "none", "batch", "search"}
+        What b is: penalised as part of w, not penalised, or always zero; the other two are for `Pegasos`.
+    positive : int
+        The class that is 1.
+    centre : float
+        What was taken from the numbers of a regression already.
+    threads : int
+        Of sums over rows in memory that a solver of your own asks for. What they are does not depend on it.
+    m : int
+        Rows that exist.
+    dim : int
+        Features and one more, for the bias.
+    width : int
+        Scores of a row: 1, or the number of classes where the loss is joint.
+    n_weights : int
+        Entries of w: `dim * width`.
+    free_bias : bool
+        Whether b is not penalised.
+    is_regression : bool
+        Whether labels are numbers.
+    is_linear : bool
+        Whether w is a vector over features. That of a kernel model has a factor a row and the bias last.
+    at_zero : float
+        The yardstick of `tol`: f(0), or in regression the mean loss of the best constant, if a constant is allowed. A
+        fit has converged when its gap is at most ``run.tol * problem.at_zero``.
+    zero_value : float
+        f(0).
     """
 
-    data: Data
-    labels: NDArray[Any]  # int32 class codes, or the float64 numbers of a regression
-    weights: Weights
-    lam: float
-    loss: LossSpec  # with its parameters
-    bias: str
-    positive: int = 1
-    centre: float = 0.0  # already taken from the numbers of a regression; models have it in their bias
-
     is_linear = True  # w is a vector over features
-
-    @property
-    def rows(self) -> _core.Rows:
-        """As native solvers read them."""
-        native = getattr(self.data, "native", None)
-        if native is None:
-            raise ValueError(
-                f"this solver reads rows in memory, and these live in {self.data.place}. Use a solver that reads "
-                "blocks of rows, or load them into an array."
-            )
-        rows: _core.Rows = native()
-        return rows
-
-    @property
-    def m(self) -> int:
-        return self.weights.m
-
-    @property
-    def width(self) -> int:
-        """Scores, and dual variables, of a row."""
-        return self.loss.width
-
-    @property
-    def n_weights(self) -> int:
-        return self.dim * self.width
-
-    @property
-    def n_duals(self) -> int:
-        return self.data.shape[0] * self.width
 
     def models(self, weights: list[Floats]) -> Floats:
         """One model a line, the bias last. A joint loss has one vector, the classes of a feature side by side."""
@@ -86,20 +89,6 @@ class Problem:
         """What a dual variable of 1 contributes to w, per unit of the row."""
         s = 1.0 if self.weights.s is None else np.repeat(self.weights.s, self.width)
         return s / (lam * self.weights.total)
-
-    @property
-    def free_bias(self) -> bool:
-        """Whether b is not penalised."""
-        return self.bias in ("free", "batch", "search")
-
-    @property
-    def dim(self) -> int:
-        """Features and one more, for the bias."""
-        return self.data.shape[1] + 1
-
-    @property
-    def is_regression(self) -> bool:
-        return self.labels.dtype.kind == "f"
 
     @cached_property
     def at_zero(self) -> float:
@@ -123,7 +112,7 @@ class Problem:
 
     def _zero_of_numbers(self) -> float:
         labelled = self._labelled()
-        return float(labelled.native().objective(np.zeros(labelled.dim)))
+        return float(labelled.native().objective(np.zeros(labelled.dim), self.threads))
 
     def best_constants(self) -> Floats:
         """The mean loss of the best constant score, for each class against the rest; one number for two classes."""
@@ -169,64 +158,6 @@ class Problem:
     def class_shares(self) -> Floats:
         """The part of the weight that each class has."""
         return self._class_masses(self.width) / self.weights.total
-
-    def numbers(self, rows: slice = slice(None)) -> Floats:
-        """The labels as losses of one score read them."""
-        labels = self.labels[rows]
-        return labels if self.is_regression else np.where(labels == self.positive, 1.0, -1.0)
-
-    def targets(self) -> NDArray[Any]:
-        """The labels as the loss reads them."""
-        return self.labels if self.loss.joint else self.numbers()
-
-    def shares(self) -> Floats:
-        """s_i / sum_i s_i."""
-        n_rows = self.data.shape[0]
-        return np.full(n_rows, 1.0 / n_rows) if self.weights.s is None else self.weights.s / self.weights.total
-
-    def scores(self, w: Floats) -> Floats:
-        """<w, x_i> + b of every row; with one column a class where the loss is joint."""
-        W = w.reshape(self.dim, self.width)
-        if hasattr(self.data, "native"):
-            each: Floats = _core.scores(self.rows, np.ascontiguousarray(W.T))
-        else:
-            each = np.empty((self.data.shape[0], self.width))
-            for some, X in self.data.blocks():
-                each[some] = X @ W[:-1] + W[-1]
-        return each if self.loss.joint else each[:, 0]
-
-    def combine(self, a: Floats) -> Floats:
-        """sum_i a_i x_i in the shape of w; in the place of the bias the sum of a, or zero where there is no bias."""
-        A = a.reshape(-1, self.width)
-        total = np.zeros((self.width, self.dim))
-        has_bias = float(self.bias != "none")
-        if hasattr(self.data, "native"):
-            every = np.arange(len(A))
-            for column, sums in zip(np.ascontiguousarray(A.T), total, strict=True):
-                _core.batch_add(self.rows, has_bias, every, column, sums)
-        else:
-            for some, X in self.data.blocks():
-                total[:, :-1] += (X.T @ A[some]).T
-            total[:, -1] = has_bias * A.sum(axis=0)
-        return np.ascontiguousarray(total.T).ravel()
-
-    def objective(self, w: Floats) -> float:
-        """f(w), summed by NumPy."""
-        penalised = w[: -self.width] if self.free_bias else w
-        losses = self.loss.value(self.scores(w), self.targets())
-        return self.lam / 2 * float(penalised @ penalised) + float(self.shares() @ losses)
-
-    def gradient(self, w: Floats) -> Floats:
-        """Of f at w; any sub-gradient where there are several."""
-        slopes = self.loss.slope(self.scores(w), self.targets())
-        penalised = w.copy()
-        if self.free_bias:
-            penalised[-self.width :] = 0.0
-        return self.lam * penalised + self.combine((self.shares() * slopes.T).T)
-
-    def largest_norm2(self) -> float:
-        """The largest squared length of a row of positive weight, without the constant feature."""
-        return largest_norm2(self.data, self.weights)
 
     def naming_columns(self) -> AbstractContextManager[None]:
         """What is said about an entry of a row that is checked when it is drawn, is said with the column's name."""

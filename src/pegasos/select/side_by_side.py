@@ -13,6 +13,7 @@ from .. import _core
 from ..problem.problem import Floats, Problem
 from ..problem.weights import CodedWeights
 from ..solvers.base import Fit, Resume, Run, Solver
+from ..solvers.contract import solved
 from ..solvers.dual import Auto
 from ..solvers.many import Job, solve_many
 from .chain import FAIR, profits
@@ -61,7 +62,7 @@ class _Shortening:
     solver: Solver
 
     def solve(self, problem: Problem, run: Run, start: Resume, seed: int) -> Fit:
-        fit = self.solver.solve(problem, run, start, seed)
+        fit = solved(self.solver, problem, run, start, seed)
         dual = None if fit.resume is None else fit.resume.dual
         if fit.resume is None or dual is None or problem.loss.joint or len(dual) < _FEW_ROWS or not _moderate(dual):
             return fit

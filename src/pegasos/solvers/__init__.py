@@ -4,12 +4,28 @@ from __future__ import annotations
 
 from typing import Any
 
-from .base import Solver
+from ..problem.problem import Floats, Problem
+from .base import Fit, Resume, Run, Solver
 from .dual import SDCA, Auto
-from .iterative import IterativeSolver
+from .history import History
+from .iterative import IterativeSolver, certified
 from .pegasos import Pegasos
 
-__all__ = ["SDCA", "Auto", "IterativeSolver", "Pegasos", "Solver", "solver_of"]
+__all__ = [
+    "SDCA",
+    "Auto",
+    "Fit",
+    "Floats",
+    "History",
+    "IterativeSolver",
+    "Pegasos",
+    "Problem",
+    "Resume",
+    "Run",
+    "Solver",
+    "certified",
+    "solver_of",
+]
 
 NAMED: dict[str, type[Any]] = {"pegasos": Pegasos, "sdca": SDCA, "auto": Auto}
 

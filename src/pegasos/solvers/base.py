@@ -27,8 +27,29 @@ Report = Callable[[float, int, float, float, Now], Any]
 
 @dataclass(frozen=True)
 class Run:
-    """When to stop: the first reached of tol, max_epochs and max_time; `halt` from other threads at any time. Who hears
-    of it, how many threads there are, and whether what a warm start needs is handed back.
+    """How a fit is to go: when to stop, who hears of it, how many threads there are.
+
+    Attributes
+    ----------
+    tol : float
+        Stop when the gap is at most ``tol * problem.at_zero``.
+    max_epochs : float
+        Stop after so many passes over the rows.
+    max_time : float or None
+        Stop after so many seconds since the fit began; `seconds_left` counts them.
+    halt : ndarray of shape (1,)
+        Not zero: stop now. Any thread may set it, and who stops because of it says so in `Fit.interrupted`.
+    report : callable or None
+        Who hears of each line of history; `History.tell` calls it.
+    threads : int
+        How many the fit may use. Results must not depend on it.
+    remember : bool
+        Whether a warm start may follow: then `Fit.resume` is kept.
+
+    Notes
+    -----
+    Whichever of `tol`, `max_epochs` and `max_time` is reached first ends a fit. What else there is, is for native code
+    and checkpoints.
     """
 
     tol: float
@@ -46,14 +67,31 @@ class Run:
     room: Room = Room()  # noqa: RUF009  # frozen
 
     def seconds(self) -> float:
-        """Since the fit began."""
+        """Seconds since the fit began.
+
+        Returns
+        -------
+        seconds : float
+        """
         return time.perf_counter() - self.began
 
     def seconds_left(self) -> float:
+        """Seconds until `max_time`.
+
+        Returns
+        -------
+        seconds : float
+            Infinite where there is no limit, negative once it has passed.
+        """
         return np.inf if self.max_time is None else self.max_time - self.seconds()
 
     def is_over(self) -> bool:
-        """Whether time is up, or another thread has asked to stop."""
+        """Whether time is up, or another thread has asked to stop.
+
+        Returns
+        -------
+        over : bool
+        """
         return bool(self.halt[0]) or (self.max_time is not None and self.seconds_left() <= 0)
 
     def snapshots(self) -> dict[str, Any]:
@@ -79,12 +117,39 @@ def _told(report: Report, now: Now) -> Callable[[float, int, float, float], Any]
 
 @dataclass
 class Fit:
-    """What a solver hands back. `error` is what interrupted it, to be raised once the rest is safe."""
+    """What a solver hands back.
+
+    Attributes
+    ----------
+    w : ndarray of shape (n_weights,)
+        The weights, the bias last.
+    steps : int
+        Steps taken in all, those of the fit before a warm start included: `n_steps_`.
+    epochs : float
+        Passes over the rows in this fit: `n_iter_`.
+    history : ndarray of shape (n_lines, 4)
+        Seconds, steps, objective and dual objective of each certificate, as `History.array` has them; the dual is NaN
+        where nothing is proven. The last line is that of w.
+    converged : bool
+        Whether the last line proves what `tol` asks for.
+    interrupted : bool, default=False
+        Whether Ctrl-C, an error, or `Run.halt` ended it.
+    error : BaseException or None, default=None
+        What interrupted it: raised once the attributes of the model are set.
+    resume : Resume or None, default=None
+        What a warm start goes on with.
+    rounding : float, default=0.0
+        What rounding may have done to the gap, which counts it.
+
+    Notes
+    -----
+    What else there is, native solvers fill in.
+    """
 
     w: Floats
     steps: int
     epochs: float
-    history: Floats  # one line each: seconds, steps, objective, dual
+    history: Floats
     converged: bool
     interrupted: bool = False
     error: BaseException | None = None
@@ -93,6 +158,7 @@ class Fit:
     replicas: int = 0  # of coordinate ascent; 0: there is none
     rounding: float = 0.0  # what it may have done to the gap, which counts it
     scores: Floats | None = None  # of all rows, where the solver has them
+    ended_by: str = ""  # a solver of one's own that has ended before any limit, or without a certificate
 
     @property
     def objective(self) -> float:
@@ -104,10 +170,44 @@ class Fit:
 
 
 class Solver(Protocol):
-    """The method: what a solver object must be able to do."""
+    """What a solver object must be able to do: any that has these two methods will do.
+
+    Notes
+    -----
+    Two attributes are looked at where an object has them. ``depends_on_seed = True``: it draws, and with
+    ``random_state=None`` its seeds come from NumPy's global generator; otherwise the seed is then always 0.
+    ``fixed_steps = True``: it promises nothing, and there is no warning where `tol` is not reached.
+
+    Classes, folds and values of lam may be solved by one object in several threads at the same time: nothing of a fit
+    may be kept on it.
+    """
 
     def check(self, problem: Problem, run: Run) -> None:
-        """Refuse what cannot work, before anything runs."""
+        """Refuse what cannot work, before anything runs.
+
+        Parameters
+        ----------
+        problem : Problem
+            What is to be minimised; of several classes, for one of them.
+        run : Run
+            How the fit is to go.
+        """
 
     def solve(self, problem: Problem, run: Run, start: Resume, seed: int) -> Fit:
-        """Minimise from where `start` is."""
+        """Minimise.
+
+        Parameters
+        ----------
+        problem : Problem
+            What is to be minimised.
+        run : Run
+            When to stop, and who hears of it.
+        start : Resume
+            Where to begin: at zero, or where the last fit ended.
+        seed : int
+            Of random numbers, the same for all classes.
+
+        Returns
+        -------
+        fit : Fit
+        """

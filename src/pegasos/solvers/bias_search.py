@@ -162,7 +162,7 @@ class _Search:
         if part * falls.at_zero + (1 - part) * rises.at_zero <= self.history.bound:
             return
         a = part * falls.a + (1 - part) * rises.a
-        _, dual, _, above, below = self.problem.native().prove(self.best.w, a)
+        _, dual, _, above, below = self.problem.native().prove(self.best.w, a, self.run.threads)
         self.history.add(self.steps, self.best.objective, dual - below, above, below)
 
     def fit(self) -> Fit:

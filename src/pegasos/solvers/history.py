@@ -17,14 +17,33 @@ Line = tuple[float, int, float, float]  # seconds, steps, objective, dual
 class History:
     """A line for every certificate: its objective, and the best bound so far, from which all that rounding may have
     done is taken off. Whoever takes certificates adds them here, and nobody else writes to it.
+
+    Parameters
+    ----------
+    run : Run
+        Whose clock it reads.
+    tol : float
+        The gap that is small enough: ``run.tol * problem.at_zero``.
+    known : float, default=inf
+        An objective that can be reached, such as that of zero, ``problem.zero_value``.
+    lines : iterable of tuple, default=()
+        Those of a history to go on with.
+    least : float, default=0.0
+        A bound that holds in any case, since no loss is negative.
+
+    Attributes
+    ----------
+    converged : bool
+        Whether the last line is good enough.
+    rounding : float
+        What rounding may have done to the gap, which counts it.
+    array : ndarray of shape (n_lines, 4)
+        Seconds, steps, objective and dual objective: `Fit.history`.
     """
 
     def __init__(
         self, run: Run, tol: float, known: float = np.inf, lines: Iterable[Line] = (), least: float = 0.0
     ) -> None:
-        """tol: the gap that is small enough; known: an objective that can be reached, that of zero; lines: those of a
-        history to go on with; least: a bound that holds in any case, since no loss is negative.
-        """
         self.run, self.tol = run, tol
         self._known, self._least = known, least
         self._bound, self._below = least, 0.0
@@ -45,9 +64,22 @@ class History:
     ) -> None:
         """A line about a model; it takes the place of one after as many steps.
 
-        bound: from below, NaN where there is none; `below`, what rounding may have done to it, is taken off already.
-        One above an objective that is known, and by more than the part `slack` of that, proves nothing. above: by how
-        much f may exceed the objective. measure: what is to be at most tol, in place of the gap.
+        Parameters
+        ----------
+        steps : int
+            After how many.
+        objective : float
+            f of the model.
+        bound : float
+            What f is nowhere below, NaN where that is not known.
+        above : float, default=0.0
+            By how much f may exceed `objective`, because of rounding.
+        below : float, default=0.0
+            What rounding may have done to `bound`; it is taken off already.
+        slack : float, default=0.0
+            A bound above an objective that is known, by more than this part of it, proves nothing.
+        measure : float or None, default=None
+            What is to be at most `tol`, in place of the gap.
         """
         if np.isfinite(objective + above):
             self._known = min(self._known, objective + above)
@@ -95,7 +127,18 @@ class History:
         return not self._lines[-1][2] - self._lines[-1][3] + error > self.tol
 
     def tell(self, now: Now) -> bool:
-        """Tell whoever listens of the last line; whether that one has had enough."""
+        """Tell whoever listens of the last line.
+
+        Parameters
+        ----------
+        now : callable
+            Returns the weights of this moment, for those who ask for them.
+
+        Returns
+        -------
+        enough : bool
+            Whether whoever listens wants an end.
+        """
         return self.run.report is not None and bool(self.run.report(*self._lines[-1], now))
 
     @property

@@ -10,6 +10,7 @@ import numpy as np
 from ..helpers import Look, Shared
 from ..problem.problem import Problem
 from .base import Fit, Report, Resume, Run, Solver
+from .contract import solved
 
 ReportOf = Callable[[int], Report | None]  # who hears of job number i
 
@@ -62,7 +63,7 @@ class _Work:
         if done is not None:
             return done
         mine = replace(run, max_time=budget, report=self.report_of(i), threads=inside, job_store=kept)
-        fit = self.solver.solve(self.jobs[i].problem, mine, start, self.seed)
+        fit = solved(self.solver, self.jobs[i].problem, mine, start, self.seed)
         if fit.interrupted:
             self.halt()
         elif kept is not None:

@@ -25,11 +25,27 @@ def fingerprint(*arrays: NDArray[np.generic]) -> int:
 
 @dataclass(frozen=True)
 class Resume:
-    """Where a fit goes on from: w after `steps` steps, and what w does not tell. Plain arrays and numbers: it can be
-    pickled, sent, or written to a file as it is.
+    """Where a fit goes on from: w after `steps` steps, and what w does not tell.
 
-    Dual variables are for every solver, if the same rows come again: w = sum_i s_i dual_i x_i / (lam sum_i s_i). A
-    joint loss has one number a class and row, rows one after the other. `own` is for the solver that has written it.
+    Plain arrays and numbers: it can be pickled, sent, or written to a file as it is.
+
+    Attributes
+    ----------
+    w : ndarray of shape (n_weights,)
+        The weights, the bias last.
+    steps : int, default=0
+        Steps that were taken so far.
+    dual : ndarray of shape (n_rows,) or (n_rows * n_classes,) or None, default=None
+        Dual variables, for every solver, if the same rows come again: w = sum_i s_i dual_i x_i / (lam sum_i s_i). A
+        joint loss has one number a class and row, rows one after the other.
+    lam : float, default=nan
+        The one that `dual` belongs to.
+    own : mapping of str to ndarray or float
+        For the solver that has written it, see `left_by`.
+    solver : str, default=""
+        Whose `own` it is.
+    returned : int, default=0
+        The fingerprint of the weights that were handed back with it.
     """
 
     w: Floats
