@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 from helpers import binary, three_classes
+from own_losses import OwnHinge
 
 from pegasos import (
+    Pegasos,
     PegasosClassifier,
     PegasosClassifierCV,
     PegasosRegressor,
@@ -95,3 +97,15 @@ def test_at_the_largest_lam_no_model_is_clearly_better_than_a_constant(loss: str
         ("hinge", "free"): 2 * min(ahead, 1 - ahead),
     }
     assert 0.99 * constant[loss, bias] - 1e-6 <= model.objective_ <= constant[loss, bias] + 1e-6
+
+
+class hinge(OwnHinge):
+    """Called like the built-in loss, which it is not."""
+
+
+@pytest.mark.parametrize("bias", ["regularized", "free"])
+def test_what_the_class_of_an_own_loss_is_called_changes_nothing(bias: str) -> None:
+    params = {"bias": bias, "solver": Pegasos(T=50), "random_state": 0}
+    one, other = (lam_path(X2, Y2, 3, loss=loss, **params) for loss in (hinge(), OwnHinge()))
+    np.testing.assert_array_equal(one.lams, other.lams)
+    np.testing.assert_array_equal(one.coefs, other.coefs)

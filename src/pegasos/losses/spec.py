@@ -103,3 +103,8 @@ class LossSpec:
     @property
     def has_native_twin(self) -> bool:
         return self.own is None
+
+    @property
+    def is_native_hinge(self) -> bool:
+        """Whether it is "hinge" itself. A loss of the user's own is none, whatever its class is called and computes."""
+        return self.has_native_twin and self.name == "hinge"

@@ -35,7 +35,7 @@ class DualSolver(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
                 f"{type(self).__name__} climbs the dual of the built-in losses; a loss of your own needs "
                 "solver='pegasos' or a Pegasos object."
             )
-        if problem.bias in ("batch", "search") and problem.loss.name != "hinge":
+        if problem.bias in ("batch", "search") and not problem.loss.is_native_hinge:
             raise ValueError(f"bias={problem.bias!r} is for the hinge; with loss={problem.loss} use bias='free'.")
         if problem.bias == "batch":
             raise ValueError("bias='batch' needs batches: use solver=Pegasos(k=...) with k > 1, or bias='free'.")
