@@ -30,6 +30,9 @@ class Loss:
     smoothness : float or None, default=None
         How fast the slope can change with the score. Set it where the slope is not bounded, 2 for (score - y)^2 for
         example: steps then begin small enough not to explode.
+    for_numbers : bool or None, default=None
+        Whether y is numbers to predict. True is refused by classifiers, False by regressors, and None by neither.
+        `lam_path`, which takes both, then goes by y: numbers that are not all whole are a regression.
 
     Notes
     -----
@@ -54,6 +57,7 @@ class Loss:
     """
 
     smoothness: float | None = None
+    for_numbers: bool | None = None
     conjugate: Any = None
 
     def value(self, scores: Floats, y: Floats) -> Floats:
