@@ -145,4 +145,4 @@ def test_an_own_loss_is_for_the_estimators_that_it_says() -> None:
         PegasosClassifier(loss=HuberOfNumbers()).fit(X2, Y2)
     with pytest.raises(ValueError, match="loss is for classes: use a classifier"):
         PegasosRegressor(loss=of_classes).fit(X2, X2[:, 0])
-    assert PegasosClassifier(loss=of_classes, max_epochs=1).fit(X2, Y2).coef_.any()
+    assert PegasosClassifier(lam=1.0, loss=of_classes).fit(X2, Y2).coef_.any()

@@ -12,6 +12,7 @@ from ..rules import Number, OrNone
 from .spec import LossSpec
 
 Floats = NDArray[np.float64]
+_FAR = 1e100  # a score beyond it belongs to no sensible model; NaN is neither
 
 
 class Loss:
@@ -131,7 +132,11 @@ def refuse_bad_numbers(loss: Loss, method: str, x: Floats, y: Floats, numbers: F
     """Raise ValueError with the first row whose number is none, or infinite where that has no meaning."""
     if np.isnan(numbers).any() or (method != "conjugate" and np.isinf(numbers).any()):
         i = int(np.flatnonzero(~np.isfinite(numbers))[0])
-        raise ValueError(f"{type(loss).__name__}.{method} is {numbers[i]} at {x[i]:.6g} for y = {y[i]:.6g}.")
+        far = method != "conjugate" and loss.smoothness is None and not abs(x[i]) <= _FAR
+        raise ValueError(
+            f"{type(loss).__name__}.{method} is {numbers[i]} at {x[i]:.6g} for y = {y[i]:.6g}."
+            + " Steps were too long: if the slope is not bounded, set `smoothness` (2 for (score - y)^2)." * far
+        )
 
 
 def check_loss(loss: Loss, labels: Floats) -> None:
