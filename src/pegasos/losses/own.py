@@ -23,8 +23,10 @@ class Loss:
     convex in the score and not negative. Before the first step it is tried at a few hundred points, and an error shows
     one at which `slope` is not a sub-gradient of `value`.
 
-    Such a loss is trained by `Pegasos`, whose native code asks for the slopes of each batch: one call a step, so the
-    larger k, the less the calls matter. Every option works but ``bias="batch"`` and ``"search"``, the hinge's own.
+    Linear models take it. `Pegasos`, which is also what ``solver="auto"`` means here, asks for the slopes of a batch,
+    one call a step: the larger k, the less the calls matter. Every option works but ``bias="batch"`` and ``"search"``,
+    the hinge's own, and ``certify=False`` where the slope is not bounded. Solvers of your own that derive from
+    `pegasos.solvers.IterativeSolver` take it as well; `SDCA` does not.
 
     Attributes
     ----------
@@ -38,8 +40,8 @@ class Loss:
     Notes
     -----
     A third method, ``conjugate(a, y)``, is optional: the supremum of ``-a s - value(s, y)`` over all scores s, infinite
-    where there is none. With it a fit is certified, and stops at `tol`. Without it `gap_` is NaN, and the fit stops
-    after `max_epochs` or the solver's T.
+    where there is none. With it a fit is certified, and stops at `tol`. Without it `gap_` is NaN, the fit stops after
+    `max_epochs` or the solver's T, and a warning comes only if the model is worse than weights of zero.
 
     Examples
     --------
