@@ -17,7 +17,7 @@ JOBS := $(shell nproc 2>/dev/null || echo 2)
 
 help:
 	@echo "make demo      set up, train on generated text, compare with scikit-learn, save demo.png"
-	@echo "make examples  draw the pictures of docs/variants.md and docs/losses.md again"
+	@echo "make examples  draw the pictures of docs/variants.md and docs/losses.md again, and write the table of docs/zoo.md"
 	@echo "make test      set up, lint, sanitized core tests, the whole test suite"
 	@echo "make test-oldest   the same with the oldest versions that pyproject.toml declares, as far as they matter"
 	@echo "make campaign N=10000   so many random fits, linear, joint and kernel, against independent optima in long double"
@@ -41,6 +41,7 @@ demo: $(VENV)/.installed $(VENV)/.demo
 
 examples: $(VENV)/.installed $(VENV)/.demo
 	@for script in examples/plot_*.py; do $(PY) $$script || exit 1; done
+	@$(PY) examples/zoo.py --write
 
 test: style sanitize replay unit
 

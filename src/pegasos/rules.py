@@ -64,15 +64,18 @@ class OneOf:
 
 @dataclass(frozen=True)
 class LossNamed:
-    """One of a few words, or a loss of the user's own."""
+    """One of a few words, or a loss of the user's own that says nothing else of its labels."""
 
     words: tuple[str, ...]
+    for_numbers: bool = False
 
     def objection(self, value: Any) -> str | None:
         from .losses.own import Loss
 
         if isinstance(value, Loss):
-            return None
+            if value.for_numbers in (None, self.for_numbers):
+                return None
+            return "is for numbers: use a regressor" if value.for_numbers else "is for classes: use a classifier"
         said = OneOf(self.words).objection(value)
         if isinstance(value, type) and issubclass(value, Loss):
             return f"must be an object, not a class: use loss={value.__name__}()"

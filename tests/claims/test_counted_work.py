@@ -148,10 +148,10 @@ def assert_monotone(spent: dict[float, float], times: float) -> None:
 @every_bias
 def test_auto_costs_at_most_three_times_sdca(name: str, loss: str, bias: str) -> None:
     for tol in (0.1, 1e-3):
-        sdca, reached = work(name, tol, SDCA(), loss=loss, bias=bias)
+        sdca, _ = work(name, tol, SDCA(), loss=loss, bias=bias)  # or what it spent without an answer
         auto, converged = work(name, tol, Auto(), loss=loss, bias=bias)
         assert converged
-        assert auto <= 3 * sdca + UNNOTICED or not reached
+        assert auto <= 3 * sdca + UNNOTICED
 
 
 @every_loss
@@ -256,6 +256,6 @@ def test_several_classes_at_once_cost_at_most_three_times_sdca(C: float, scaled:
     X, y = load_digits(return_X_y=True)
     data, lam, asked = (scale(X) if scaled else X, y), 1 / (C * len(y)), {"loss": "multinomial", "bias": bias}
     auto, converged = work_on(data, lam, tol, Auto(), **asked)
-    sdca, reached = work_on(data, lam, tol, SDCA(), max_epochs=300, **asked)
+    sdca, _ = work_on(data, lam, tol, SDCA(), max_epochs=300, **asked)  # or what it spent without an answer
     assert converged
-    assert auto <= 3 * sdca + UNNOTICED or not reached
+    assert auto <= 3 * sdca + UNNOTICED

@@ -9,7 +9,7 @@ from typing import get_args
 import numpy as np
 import pytest
 
-from pegasos import PegasosClassifier, PegasosRegressor, kernels, losses, words
+from pegasos import PegasosClassifier, PegasosRegressor, from_liblinear, kernels, losses, words
 from pegasos.cli import options
 from pegasos.losses import named
 
@@ -29,18 +29,25 @@ def test_the_command_has_the_words_of_the_registries() -> None:
 
 
 @pytest.mark.parametrize("loss", [*losses.CLASSIFICATION, *losses.JOINT, *losses.REGRESSION])
-def test_converters_know_every_loss_there_is(loss: str, tmp_path: Path) -> None:
+def test_converters_take_what_a_loss_declares(loss: str, tmp_path: Path) -> None:
+    spec = losses.spec_of(loss)
     model = PegasosRegressor(lam=0.1, loss=loss) if loss in losses.REGRESSION else PegasosClassifier(lam=0.1, loss=loss)
     model.fit(X, np.arange(30) % 2)
-    model.save(tmp_path / "m", format="liblinear")
-    np.testing.assert_allclose(model.to_sklearn().predict(X), model.predict(X))
+    if spec.liblinear:
+        model.save(tmp_path / "m", format="liblinear")
+        assert f"solver_type {spec.liblinear[0]}\n" in (tmp_path / "m").read_text()
+        np.testing.assert_allclose(from_liblinear(tmp_path / "m").predict(X), model.predict(X))
+    if spec.sklearn is not None:
+        found = model.to_sklearn()
+        assert spec.sklearn.items() <= found.get_params().items()
+        np.testing.assert_allclose(found.predict(X), model.predict(X))
 
 
 @pytest.mark.parametrize("like", ["hinge", "epsilon_insensitive"])
 def test_converters_refuse_a_loss_that_they_do_not_know(
     like: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(named.NAMED, "newest", replace(named.NAMED[like], name="newest"))
+    monkeypatch.setitem(named.NAMED, "newest", replace(named.NAMED[like], name="newest", liblinear=(), sklearn=None))
     kind = PegasosClassifier if like == "hinge" else PegasosRegressor
     model = kind(lam=0.1, loss=like).fit(X, np.arange(30) % 2).set_params(loss="newest")
     model._loss_of_fit = "newest"

@@ -175,9 +175,13 @@ def test_nothing_but_zeros(solver: str, bias: str, kind: Any) -> None:
 def test_two_rows_and_single_rows_of_a_class(solver: str, lam: float) -> None:
     for X in (np.array([[1.0], [2.0]]), np.array([[0.0], [0.0]]), np.array([[1e6, 1e-6], [1e-6, 1e6]]), np.eye(2)):
         model = fit(X, np.array([1, -1]), lam=lam, solver=solver)
-        assert model.converged_ or (
-            solver == "sdca" and lam < 1e-4 and not X.any()
-        )  # b alone, 1 / lam from side to side
+        if solver == "sdca" and lam < 1e-4 and not X.any():  # b alone, 1 / lam from side to side: the primal is exact
+            assert not model.coef_.any()
+            assert abs(model.intercept_[0]) < 1e-12
+            assert 0 <= model.dual_objective_ <= 1 == model.objective_
+            assert model.converged_ == (model.gap_ <= model.tol)
+        else:
+            assert model.converged_
     X, _ = make_problem(40, 3)
     model = PegasosClassifier(lam=lam, random_state=0, solver=solver).fit(X[:5], np.arange(5))  # five classes
     assert np.isfinite(model.coef_).all()

@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 from helpers import binary, three_classes
+from own_losses import Huber, OwnHinge
 
 from pegasos import (
+    Pegasos,
     PegasosClassifier,
     PegasosClassifierCV,
     PegasosRegressor,
@@ -95,3 +97,52 @@ def test_at_the_largest_lam_no_model_is_clearly_better_than_a_constant(loss: str
         ("hinge", "free"): 2 * min(ahead, 1 - ahead),
     }
     assert 0.99 * constant[loss, bias] - 1e-6 <= model.objective_ <= constant[loss, bias] + 1e-6
+
+
+class hinge(OwnHinge):
+    """Called like the built-in loss, which it is not."""
+
+
+@pytest.mark.parametrize("bias", ["regularized", "free"])
+def test_what_the_class_of_an_own_loss_is_called_changes_nothing(bias: str) -> None:
+    params = {"bias": bias, "solver": Pegasos(T=50), "random_state": 0}
+    one, other = (lam_path(X2, Y2, 3, loss=loss, **params) for loss in (hinge(), OwnHinge()))
+    np.testing.assert_array_equal(one.lams, other.lams)
+    np.testing.assert_array_equal(one.coefs, other.coefs)
+
+
+class HuberOfNumbers(Huber):
+    for_numbers = True
+
+
+@pytest.mark.parametrize(
+    ("loss", "y"),
+    [
+        (Huber(), X2[:, 0]),
+        (Huber(), list(X2[:, 0])),
+        (HuberOfNumbers(), X2[:, 0]),
+        (HuberOfNumbers(), np.arange(len(X2)) % 3),
+    ],
+    ids=["from y", "from a list", "said", "said, whole numbers"],
+)
+def test_an_own_loss_of_numbers_has_a_path_of_regressions(loss: Any, y: Any) -> None:
+    params = {"solver": Pegasos(T=300), "random_state": 0}
+    path = lam_path(X2, y, [1e-1, 1e-2], loss=loss, **params)
+    assert path.coefs.shape == (2, X2.shape[1])
+    model = PegasosRegressor(1e-1, loss=loss, **params).fit(X2, y)
+    np.testing.assert_array_equal(path.coefs[0], model.coef_)
+
+
+def test_an_own_loss_that_says_nothing_takes_whole_numbers_for_classes() -> None:
+    path = lam_path(X3, Y3, [1e-1], loss=OwnHinge(), solver=Pegasos(T=50))
+    assert path.coefs.shape == (1, 3, X3.shape[1])
+
+
+def test_an_own_loss_is_for_the_estimators_that_it_says() -> None:
+    of_classes = OwnHinge()
+    of_classes.for_numbers = False
+    with pytest.raises(ValueError, match="loss is for numbers: use a regressor"):
+        PegasosClassifier(loss=HuberOfNumbers()).fit(X2, Y2)
+    with pytest.raises(ValueError, match="loss is for classes: use a classifier"):
+        PegasosRegressor(loss=of_classes).fit(X2, X2[:, 0])
+    assert PegasosClassifier(lam=1.0, loss=of_classes).fit(X2, Y2).coef_.any()

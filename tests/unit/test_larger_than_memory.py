@@ -22,7 +22,7 @@ from pegasos import (
     open_data,
 )
 from pegasos.memory import n_bytes, shown, taken
-from pegasos.solvers import room
+from pegasos.solvers import memory_budget
 
 rng = np.random.default_rng(1)
 SPARSE = sp.random(3000, 200, 0.05, format="csr", random_state=3)
@@ -84,10 +84,10 @@ def test_the_same_bytes_as_from_memory(tmp_path, monkeypatch, case: str) -> None
     np.testing.assert_array_equal(model.predict(data), expected.predict(in_memory(data)))
     assert model.score(data) == expected.score(in_memory(data), data.y)
 
-    monkeypatch.setattr(room, "_LEAST", 1)
-    monkeypatch.setattr(room, "room_for", None)  # `linear_base` has its own
-    spilled = room.Room(str(tmp_path))
-    monkeypatch.setattr("pegasos.estimators.linear_base.room_for", lambda *_: spilled)
+    monkeypatch.setattr(memory_budget, "_LEAST", 1)
+    monkeypatch.setattr(memory_budget, "budget_for", None)  # `linear_base` has its own
+    spilled = memory_budget.MemoryBudget(str(tmp_path))
+    monkeypatch.setattr("pegasos.estimators.linear_base.budget_for", lambda *_: spilled)
     same(model.fit(data), expected)
 
 

@@ -7,13 +7,16 @@ import signal
 import threading
 import time
 import traceback
+import warnings
+from typing import Any
 
 import numpy as np
 import pytest
 from helpers import binary
-from own_losses import CertifiedHuber, Huber
+from own_losses import CertifiedHuber, Huber, OwnHinge, OwnSquare
+from sklearn.exceptions import ConvergenceWarning
 
-from pegasos import Pegasos, PegasosRegressor
+from pegasos import Loss, Pegasos, PegasosClassifier, PegasosRegressor
 
 X, Y = binary()
 NUMBERS = X @ np.arange(1.0, 7.0) + np.random.default_rng(1).normal(size=len(X))
@@ -99,3 +102,71 @@ def test_a_slow_loss_has_its_step_before_time_is_up() -> None:
     timed = PegasosRegressor(loss=Slow(), max_epochs=1e9, max_time=0.3).fit(X, NUMBERS)
     assert timed.n_steps_ > 0
     assert np.isfinite(timed.objective_)
+
+
+class Square(OwnSquare):
+    """The same without a word about its slope."""
+
+    smoothness = None
+
+
+class Pinball(Loss):
+    def value(self, scores, y):
+        return np.maximum(0.9 * (y - scores), 0.1 * (scores - y))
+
+    def slope(self, scores, y):
+        return np.where(scores < y, -0.9, 0.1)
+
+
+@pytest.mark.parametrize("T", [None, 40])
+@pytest.mark.parametrize("bias", ["regularized", "none", "free"])
+def test_a_model_that_is_worse_than_none_is_told_with_what_helps(T: int | None, bias: str) -> None:
+    exploded = PegasosRegressor(lam=0.05, loss=Square(), bias=bias, max_epochs=7, random_state=0)
+    with pytest.warns(ConvergenceWarning, match="worse than weights of zero.*set `smoothness` if the slope of Square"):
+        exploded.set_params(solver=Pegasos(k=20, T=T)).fit(X, NUMBERS)
+    assert exploded.objective_ > 100 * np.mean(NUMBERS**2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        helped = exploded.set_params(loss=OwnSquare()).fit(X, NUMBERS)
+    assert helped.objective_ < 0.5 * np.mean(NUMBERS**2)
+
+
+def test_slopes_that_overflow_are_told_with_what_helps() -> None:
+    with np.errstate(over="ignore"), pytest.raises(ValueError, match=r"Square.slope is .*set `smoothness`"):
+        PegasosRegressor(lam=1e-4, loss=Square(), max_epochs=50, random_state=0).fit(X, NUMBERS)
+
+
+class Weighted(OwnHinge):
+    """Rows of a class cost nine times as much as those of the others: zero weights are worth more or less for each."""
+
+    def value(self, scores, y):
+        return np.where(y > 0, 9.0, 1.0) * super().value(scores, y)
+
+    def slope(self, scores, y):
+        return np.where(y > 0, 9.0, 1.0) * super().slope(scores, y)
+
+
+def test_each_class_is_compared_with_its_own_weights_of_zero() -> None:
+    classes = np.repeat([0, 1, 2], [10, 20, len(X) - 30])
+    zeros = np.array([np.mean(np.where(classes == k, 9.0, 1.0)) for k in range(3)])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        small = PegasosClassifier(lam=1e3, loss=Weighted(), max_epochs=5, random_state=0).fit(X, classes)
+    assert small.objective_[2] > 2 * max(zeros[:2])
+    np.testing.assert_allclose(small.objective_, zeros, rtol=0.01)
+    with pytest.warns(ConvergenceWarning, match="the model of 3 of 3 classes is worse than weights of zero"):
+        PegasosClassifier(lam=1e-4, loss=Weighted(), solver=Pegasos(T=3), random_state=0).fit(X, classes)
+
+
+@pytest.mark.parametrize("bias", ["regularized", "none", "free"])
+@pytest.mark.parametrize("lam", [1e-2, 1.0, 100.0])
+@pytest.mark.parametrize("how", [{}, {"solver": Pegasos(k=20)}, {"solver": Pegasos(T=5000)}], ids=["", "k", "T"])
+def test_models_of_own_losses_that_are_well_are_no_warning(lam: float, bias: str, how: Any) -> None:
+    noise = np.where(np.random.default_rng(0).random(len(Y)) < 0.5, -1, 1)
+    params = {"lam": lam, "bias": bias, "max_epochs": 100, "random_state": 0, **how}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for loss in (Huber(), Pinball(), OwnSquare()):
+            PegasosRegressor(loss=loss, **params).fit(X, NUMBERS)
+        for y in (Y, noise, np.arange(len(Y)) % 3):
+            PegasosClassifier(loss=OwnHinge(), **params).fit(X, y)

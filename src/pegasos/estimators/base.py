@@ -18,7 +18,15 @@ from ..rules import LAM, Flag, Integer, Level, Number, OrNone, Rule
 from ..solvers import solver_of
 from ..solvers.base import Fit, Resume, Run, Solver
 from ..solvers.many import Job, ReportOf, solve_many
-from .course import columns_of, end_of_its_own, limits_of, run_of, tell_the_end, warn_without_history
+from .course import (
+    columns_of,
+    end_of_its_own,
+    limits_of,
+    run_of,
+    tell_the_end,
+    warn_above_zero,
+    warn_without_history,
+)
 
 RULES: dict[str, Rule] = {
     "lam": LAM,
@@ -155,8 +163,11 @@ class Model(SolverInside, Files, CallbackSupportMixin, BaseEstimator):  # type: 
 
     def _conclude(self, problem: Problem, fits: list[Fit]) -> None:
         """Print the summary and warn about what was not reached, with the numbers."""
-        if problem.loss.conjugate is None or not len(self.history_["steps"]):
-            return  # nothing is known about the minimum, and nothing was promised
+        if not len(self.history_["steps"]):
+            return  # nothing is known, and nothing was promised
+        if problem.loss.conjugate is None:  # nothing is known about the minimum but that it is at most f(0)
+            warn_above_zero(self.objective_, problem)
+            return
         surprised = not self.converged_ and not self._steps_were_given()
         if not surprised and not self.verbose:
             return

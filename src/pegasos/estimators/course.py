@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,10 +13,12 @@ from sklearn.exceptions import ConvergenceWarning
 
 from ..caller import user_level
 from ..cores import thread_count
-from ..problem.problem import Floats
+from ..problem.problem import Floats, Problem
 from ..rules import check
 from ..solvers.base import Fit, Run
 from ..solvers.store import active, refuse_store
+
+_NOISE = 0.01  # of f(0): so far above it the steps of Pegasos may leave a model that is nearly zero
 
 
 def run_of(model: Any, one_pass: bool, hint: str) -> Run:
@@ -90,3 +93,30 @@ def tell_the_end(model: Any, allowed: float, advice: str | None, which: str = ""
             ConvergenceWarning,
             stacklevel=user_level(),
         )
+
+
+def warn_above_zero(objectives: Any, problem: Problem) -> None:
+    """Where no gap says how good a fit is: warn of one that is worse than no fit at all. objectives: one for each class
+    against the rest, or a number.
+    """
+    found = np.atleast_1d(objectives)
+    each = [problem] if len(found) == 1 else [replace(problem, positive=k) for k in range(len(found))]
+    zeros = np.array([one.zero_value for one in each])
+    worse = found > (1 + _NOISE) * zeros
+    if not worse.any():
+        return
+    first = int(np.argmax(worse))
+    which = f" of {worse.sum()} of {len(found)} classes" if len(found) > 1 else ""
+    scaled = "the features and y" if problem.is_regression else "the features"
+    advice = f"take more steps (max_epochs, or T), raise lam, or scale {scaled} (StandardScaler)."
+    if np.isinf(problem.loss.smoothness):
+        advice = (
+            f"set `smoothness` if the slope of {problem.loss.name} is not bounded (2 for (score - y)^2), since without "
+            f"it the first steps are too long; else {advice}"
+        )
+    warnings.warn(
+        f"the model{which} is worse than weights of zero: its objective is {found[first]:.3g}, theirs is "
+        f"{zeros[first]:.3g}. What to do: {advice}",
+        ConvergenceWarning,
+        stacklevel=user_level(),
+    )

@@ -20,7 +20,7 @@ from ..problem.targets import assert_numbers
 from ..progress import Told
 from ..solvers import SDCA, Auto, Pegasos, solver_of
 from ..solvers.base import Fit, Resume, Run, Solver
-from ..solvers.room import room_for
+from ..solvers.memory_budget import budget_for
 from .base import Model
 from .fitted import linear_models, sparse_models
 from .sparse_weights import SparseWeights, sparse_scores
@@ -136,7 +136,7 @@ class LinearModel(SparseWeights, Model):
         solver = self._method(problem, run)
         solver.check(problem, run)
         at_once = min(run.threads, len(names))
-        run = replace(run, room=room_for(problem, run, at_once))
+        run = replace(run, memory=budget_for(problem, run, at_once))
         zero = Resume(np.zeros(problem.n_weights))
         starts = self._starts(problem, len(names)) if goes_on else [zero] * len(names)
         return self._solve_all(problem, names, solver, run, starts, told)

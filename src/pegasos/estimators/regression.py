@@ -76,7 +76,7 @@ class PegasosRegressor(OwnLabels, RegressorMixin, LinearModel):  # type: ignore[
 
     _rules = {  # noqa: RUF012  # read only
         **RULES,
-        "loss": LossNamed(tuple(losses.REGRESSION)),
+        "loss": LossNamed(tuple(losses.REGRESSION), for_numbers=True),
         "epsilon": Number(0.0),
         "bias": OneOf(("regularized", "free", "none")),
     }

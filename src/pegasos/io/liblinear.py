@@ -9,31 +9,12 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from ..losses import JOINT, NAMED
 from .atomic import Path, write_whole
-from .mixin import answers_as
+from .mixin import answers_as, loss_of_answers
 
-_WRITTEN = {
-    "hinge": "L2R_L1LOSS_SVC_DUAL",
-    "squared_hinge": "L2R_L2LOSS_SVC",
-    "log": "L2R_LR",
-    "multiclass_hinge": "MCSVM_CS",
-    "multinomial": "MCSVM_CS",  # the same labels; LIBLINEAR has no such probabilities, and will not make any up
-    "epsilon_insensitive": "L2R_L1LOSS_SVR_DUAL",
-    "squared_epsilon_insensitive": "L2R_L2LOSS_SVR",
-}
-_LOSSES = {
-    "L2R_LR": "log",
-    "L2R_LR_DUAL": "log",
-    "L1R_LR": "log",
-    "L2R_L2LOSS_SVC": "squared_hinge",
-    "L2R_L2LOSS_SVC_DUAL": "squared_hinge",
-    "L1R_L2LOSS_SVC": "squared_hinge",
-    "L2R_L1LOSS_SVC_DUAL": "hinge",
-    "MCSVM_CS": "multiclass_hinge",
-    "L2R_L2LOSS_SVR": "squared_epsilon_insensitive",
-    "L2R_L2LOSS_SVR_DUAL": "squared_epsilon_insensitive",
-    "L2R_L1LOSS_SVR_DUAL": "epsilon_insensitive",
-}
+# Two losses may share a name: it is read as that of the first.
+_LOSSES = {kind: loss.name for loss in reversed([*NAMED.values(), *JOINT.values()]) for kind in loss.liblinear}
 
 
 def save_liblinear(model: Any, path: Path) -> None:
@@ -41,11 +22,10 @@ def save_liblinear(model: Any, path: Path) -> None:
     name = answers_as(model)
     if name not in ("PegasosClassifier", "PegasosRegressor"):
         raise ValueError(f"LIBLINEAR has linear models of rows; a {name} is none.")
-    loss = getattr(model, "_loss_of_fit", model.loss)
-    if isinstance(loss, str) and loss not in _WRITTEN:
+    loss, spec = loss_of_answers(model)
+    if spec is None or not spec.liblinear:
         raise ValueError(f"LIBLINEAR has no models of loss={loss!r}. Use model.save() or model.to_onnx().")
-    own = "hinge" if hasattr(model, "classes_") else "epsilon_insensitive"  # the answers are those of any loss
-    kind = _WRITTEN[loss if isinstance(loss, str) else own]
+    kind = spec.liblinear[0]
     coef = model.coef_.toarray() if sp.issparse(model.coef_) else np.atleast_2d(model.coef_)
     weights = np.column_stack([coef, np.ravel(model.intercept_)]).T
     lines = [f"solver_type {kind}", f"nr_class {max(2, len(getattr(model, 'classes_', ())))}"]

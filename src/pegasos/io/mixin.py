@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from .atomic import Path
+
+if TYPE_CHECKING:
+    from ..losses import LossSpec
 
 
 def answers_as(model: Any) -> str:
@@ -18,6 +21,18 @@ def answers_as(model: Any) -> str:
             raise ValueError(f"this {name} has chosen lam, but no model was fitted to all rows: set refit=True.")
         return name.removesuffix("CV")
     return name
+
+
+def loss_of_answers(model: Any) -> tuple[Any, LossSpec | None]:
+    """The loss of the fit (the parameter may have been set since), and what is known of it, or of one with the same
+    answers: those of a loss of the user's own are those of any.
+    """
+    from ..losses import JOINT, NAMED
+
+    loss = getattr(model, "_loss_of_fit", model.loss)
+    own = "hinge" if hasattr(model, "classes_") else "epsilon_insensitive"
+    name = loss if isinstance(loss, str) else own
+    return loss, NAMED.get(name) or JOINT.get(name)
 
 
 class Files:

@@ -13,17 +13,11 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.preprocessing import LabelBinarizer
 from sklearn.svm import SVC, SVR, LinearSVC, LinearSVR
 
+from ..losses import LossSpec
 from ..problem.pairs import pairs_of
-from .mixin import answers_as
+from .mixin import answers_as, loss_of_answers
 
 Floats = NDArray[np.float64]
-_MARGINS = {  # loss and multi_class of LinearSVC
-    "hinge": ("hinge", "ovr"),
-    "squared_hinge": ("squared_hinge", "ovr"),
-    "multiclass_hinge": ("hinge", "crammer_singer"),
-}
-_LOGISTIC = ("log", "multinomial")
-_NUMBERS = ("epsilon_insensitive", "squared_epsilon_insensitive")  # as LinearSVR calls them
 
 
 def to_sklearn(model: Any) -> Any:
@@ -37,43 +31,36 @@ def to_sklearn(model: Any) -> Any:
     name = answers_as(model)
     if name not in makers:
         raise ValueError(f"scikit-learn has no estimator for what a {name} does.")
-    loss = _loss_of(model)
-    if isinstance(loss, str) and loss not in (*_MARGINS, *_LOGISTIC, *_NUMBERS):
+    loss, spec = loss_of_answers(model)
+    if spec is None or spec.sklearn is None:
         raise ValueError(f"scikit-learn has no such model of loss={loss!r}. Use model.to_onnx() or model.save().")
-    if getattr(model, "_calibrated", None) is not None and loss in _LOGISTIC:
+    if getattr(model, "_calibrated", None) is not None and spec.probabilities:
         raise ValueError(
             f"scikit-learn's estimator would answer with the probabilities of loss={loss!r}, not with those of "
             f"probability={model.probability!r}. Use model.to_onnx() or model.save()."
         )
-    found = makers[name](model)
+    found = makers[name](model, spec)
     found.n_features_in_ = model.n_features_in_ if hasattr(model, "n_features_in_") else 1
     if hasattr(model, "feature_names_in_"):
         found.feature_names_in_ = model.feature_names_in_.copy()
     return found
 
 
-def _loss_of(model: Any) -> Any:
-    """That of the fit: the parameter may have been set since."""
-    return getattr(model, "_loss_of_fit", model.loss)
-
-
 def _dense(coef: Any) -> Floats:
     return np.array(coef.toarray() if sp.issparse(coef) else coef, np.float64)
 
 
-def _linear_classifier(model: Any) -> Any:
+def _linear_classifier(model: Any, spec: LossSpec) -> Any:
     coef, intercept = np.atleast_2d(_dense(model.coef_)), np.array(model.intercept_, np.float64)
     if len(model.classes_) == 2 and len(coef) == 2:  # how far the second is ahead
         coef, intercept = coef[[1]] - coef[[0]], intercept[[1]] - intercept[[0]]
-    loss = _loss_of(model)
-    if loss == "log" and len(coef) > 2:
+    if spec.probabilities == "sigmoid" and len(coef) > 2:
         return _against_the_rest(
             model.classes_, [_logistic(w[None], b[None]) for w, b in zip(coef, intercept, strict=True)]
         )
-    if loss in _LOGISTIC:
+    if spec.probabilities:
         return _set(_logistic(coef, intercept), classes_=model.classes_.copy())
-    theirs, multi_class = _MARGINS[loss if isinstance(loss, str) else "hinge"]  # the labels are those of any
-    found = LinearSVC(loss=theirs, multi_class=multi_class)
+    found = LinearSVC(**spec.sklearn)
     return _set(found, coef_=coef, intercept_=intercept, classes_=model.classes_.copy(), n_iter_=0)
 
 
@@ -92,12 +79,10 @@ def _against_the_rest(classes: NDArray[Any], each: list[Any]) -> Any:
     return found
 
 
-def _linear_regressor(model: Any) -> Any:
-    loss = _loss_of(model) if isinstance(_loss_of(model), str) else _NUMBERS[0]  # the answers are those of any
+def _linear_regressor(model: Any, spec: LossSpec) -> Any:
     coef = np.ravel(_dense(model.coef_))
-    return _set(
-        LinearSVR(epsilon=model.epsilon, loss=loss), coef_=coef, intercept_=np.array([model.intercept_]), n_iter_=0
-    )
+    found = LinearSVR(epsilon=model.epsilon, **spec.sklearn)
+    return _set(found, coef_=coef, intercept_=np.array([model.intercept_]), n_iter_=0)
 
 
 def _set(found: Any, **attributes: Any) -> Any:
@@ -167,7 +152,7 @@ def _width(model: Any) -> int:
     return int(getattr(model, "n_features_in_", 1))
 
 
-def _kernel_classifier(model: Any) -> Any:
+def _kernel_classifier(model: Any, _: LossSpec) -> Any:
     classes = model.classes_
     if model._in_pairs:
         return _pairs(model)
@@ -205,7 +190,7 @@ def _pairs(model: Any) -> Any:
     return _filled(toy, model, order, counts, factors, -np.array(model.intercept_))
 
 
-def _kernel_regressor(model: Any) -> Any:
+def _kernel_regressor(model: Any, _: LossSpec) -> Any:
     toy = SVR(kernel="linear", epsilon=model.epsilon).fit(np.arange(3.0)[:, None], np.arange(3.0))
     order = np.arange(len(model.support_))
     counts = [len(order), 0]

@@ -115,7 +115,7 @@ class AutoFit(KernelAscent):
         few kernel values, as long as they need few. Whether that was enough.
         """
         problem, journal, matrix = self.problem, self.journal, self.problem.matrix
-        if not problem.free_bias or problem.loss.name != "hinge" or problem.m < RARE_FROM or matrix.lies_there:
+        if not problem.free_bias or not problem.loss.is_native_hinge or problem.m < RARE_FROM or matrix.lies_there:
             return False
         pulls = [problem.p[problem.y == side] for side in (1.0, -1.0)]
         size = 4 * int(np.count_nonzero(min(pulls, key=np.sum)))

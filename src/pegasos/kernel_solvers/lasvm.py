@@ -55,7 +55,7 @@ class LASVM(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type hi
         """Refuse what cannot work, before anything runs."""
         if problem.is_linear:
             raise ValueError("LASVM is a solver of kernel models: use KernelPegasosClassifier, or another solver.")
-        if problem.loss.name != "hinge":
+        if not problem.loss.is_native_hinge:
             raise ValueError(f"LASVM is for the hinge; with loss={problem.loss} use solver='auto' or 'sdca'.")
         if problem.bias not in ("none", "regularized"):
             raise ValueError(

@@ -40,6 +40,8 @@ MULTICLASS_HINGE = LossSpec(
     takes=("costs",),
     joint=True,
     piecewise_linear=True,
+    liblinear=("MCSVM_CS",),
+    sklearn={"loss": "hinge", "multi_class": "crammer_singer"},
 )
 
 MULTINOMIAL = LossSpec(
@@ -51,6 +53,8 @@ MULTINOMIAL = LossSpec(
     joint=True,
     smoothness=0.5,
     probabilities="softmax",
+    liblinear=("MCSVM_CS",),  # the same labels; LIBLINEAR has no such probabilities, and will not make any up
+    sklearn={},
 )
 
 

@@ -27,6 +27,8 @@ HINGE = LossSpec(
     conjugate=lambda a, y: -a * y,
     dual_bounds=lambda y: (np.minimum(y, 0.0), np.maximum(y, 0.0)),
     piecewise_linear=True,
+    liblinear=("L2R_L1LOSS_SVC_DUAL",),
+    sklearn={"loss": "hinge"},
 )
 
 SQUARED_HINGE = LossSpec(
@@ -37,6 +39,8 @@ SQUARED_HINGE = LossSpec(
     dual_bounds=_unbounded,
     smoothness=2.0,
     bounded_slope=False,
+    liblinear=("L2R_L2LOSS_SVC", "L2R_L2LOSS_SVC_DUAL", "L1R_L2LOSS_SVC"),
+    sklearn={"loss": "squared_hinge"},
 )
 
 LOG = LossSpec(
@@ -47,6 +51,8 @@ LOG = LossSpec(
     dual_bounds=HINGE.dual_bounds,
     smoothness=0.25,
     probabilities="sigmoid",
+    liblinear=("L2R_LR", "L2R_LR_DUAL", "L1R_LR"),
+    sklearn={},
 )
 
 EPSILON_INSENSITIVE = LossSpec(
@@ -57,6 +63,8 @@ EPSILON_INSENSITIVE = LossSpec(
     dual_bounds=lambda y: (np.full_like(y, -1.0), np.full_like(y, 1.0)),
     takes=("epsilon",),
     piecewise_linear=True,
+    liblinear=("L2R_L1LOSS_SVR_DUAL",),
+    sklearn={"loss": "epsilon_insensitive"},
 )
 
 SQUARED_EPSILON_INSENSITIVE = LossSpec(
@@ -68,4 +76,6 @@ SQUARED_EPSILON_INSENSITIVE = LossSpec(
     takes=("epsilon",),
     smoothness=2.0,
     bounded_slope=False,
+    liblinear=("L2R_L2LOSS_SVR", "L2R_L2LOSS_SVR_DUAL"),
+    sklearn={"loss": "squared_epsilon_insensitive"},
 )

@@ -12,6 +12,7 @@ from ..rules import Number, OrNone
 from .spec import LossSpec
 
 Floats = NDArray[np.float64]
+_FAR = 1e100  # a score beyond it belongs to no sensible model; NaN is neither
 
 
 class Loss:
@@ -22,20 +23,25 @@ class Loss:
     convex in the score and not negative. Before the first step it is tried at a few hundred points, and an error shows
     one at which `slope` is not a sub-gradient of `value`.
 
-    Such a loss is trained by `Pegasos`, whose native code asks for the slopes of each batch: one call a step, so the
-    larger k, the less the calls matter. Every option works but ``bias="batch"`` and ``"search"``, the hinge's own.
+    Linear models take it. `Pegasos`, which is also what ``solver="auto"`` means here, asks for the slopes of a batch,
+    one call a step: the larger k, the less the calls matter. Every option works but ``bias="batch"`` and ``"search"``,
+    the hinge's own, and ``certify=False`` where the slope is not bounded. Solvers of your own that derive from
+    `pegasos.solvers.IterativeSolver` take it as well; `SDCA` does not.
 
     Attributes
     ----------
     smoothness : float or None, default=None
         How fast the slope can change with the score. Set it where the slope is not bounded, 2 for (score - y)^2 for
         example: steps then begin small enough not to explode.
+    for_numbers : bool or None, default=None
+        Whether y is numbers to predict. True is refused by classifiers, False by regressors, and None by neither.
+        `lam_path`, which takes both, then goes by y: numbers that are not all whole are a regression.
 
     Notes
     -----
     A third method, ``conjugate(a, y)``, is optional: the supremum of ``-a s - value(s, y)`` over all scores s, infinite
-    where there is none. With it a fit is certified, and stops at `tol`. Without it `gap_` is NaN, and the fit stops
-    after `max_epochs` or the solver's T.
+    where there is none. With it a fit is certified, and stops at `tol`. Without it `gap_` is NaN, the fit stops after
+    `max_epochs` or the solver's T, and a warning comes only if the model is worse than weights of zero.
 
     Examples
     --------
@@ -54,6 +60,7 @@ class Loss:
     """
 
     smoothness: float | None = None
+    for_numbers: bool | None = None
     conjugate: Any = None
 
     def value(self, scores: Floats, y: Floats) -> Floats:
@@ -127,7 +134,11 @@ def refuse_bad_numbers(loss: Loss, method: str, x: Floats, y: Floats, numbers: F
     """Raise ValueError with the first row whose number is none, or infinite where that has no meaning."""
     if np.isnan(numbers).any() or (method != "conjugate" and np.isinf(numbers).any()):
         i = int(np.flatnonzero(~np.isfinite(numbers))[0])
-        raise ValueError(f"{type(loss).__name__}.{method} is {numbers[i]} at {x[i]:.6g} for y = {y[i]:.6g}.")
+        far = method != "conjugate" and loss.smoothness is None and not abs(x[i]) <= _FAR
+        raise ValueError(
+            f"{type(loss).__name__}.{method} is {numbers[i]} at {x[i]:.6g} for y = {y[i]:.6g}."
+            + " Steps were too long: if the slope is not bounded, set `smoothness` (2 for (score - y)^2)." * far
+        )
 
 
 def check_loss(loss: Loss, labels: Floats) -> None:

@@ -48,6 +48,11 @@ class LossSpec:
         zero, from the number of classes and the parameters.
     probabilities : {"sigmoid", "softmax"} or None
         What makes probabilities of scores, where the loss has any.
+    liblinear : tuple of str
+        What files of LIBLINEAR call models with this loss: what is written, then all else that is read.
+    sklearn : mapping or None
+        The parameters with which LinearSVC or LinearSVR has this loss, none where it is that of LogisticRegression;
+        None: scikit-learn does not have it.
     parameters : mapping
         Values of the parameters, once they are known: see `bound`.
     width : int
@@ -70,6 +75,8 @@ class LossSpec:
     piecewise_linear: bool = False
     at_zero: Callable[..., Array] | None = None
     probabilities: Literal["sigmoid", "softmax"] | None = None
+    liblinear: tuple[str, ...] = ()
+    sklearn: Mapping[str, str] | None = None
     parameters: Mapping[str, Any] = field(default_factory=dict)
     width: int = 1
     number: float = 0.0
@@ -103,3 +110,8 @@ class LossSpec:
     @property
     def has_native_twin(self) -> bool:
         return self.own is None
+
+    @property
+    def is_native_hinge(self) -> bool:
+        """Whether it is "hinge" itself. A loss of the user's own is none, whatever its class is called and computes."""
+        return self.has_native_twin and self.name == "hinge"

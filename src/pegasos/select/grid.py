@@ -79,7 +79,7 @@ def largest_lam_of_kernel(problem: KernelProblem, n_models: int) -> float:
         s = one.shares()[rows]
         pulls = s * slopes / s.sum()
         scores = K @ pulls
-        if one.loss.name == "hinge" and not one.free_bias:
+        if one.loss.is_native_hinge and not one.free_bias:
             found = max(found, float(np.max(slopes * scores)))
         elif value > 0:
             found = max(found, float(pulls @ scores) / (2 * _NEARLY * value))
@@ -96,7 +96,7 @@ def _largest(problem: Problem) -> float:
     g = problem.combine(problem.shares() * slopes)
     if problem.free_bias:
         g[-1] = 0.0
-    if problem.loss.name == "hinge" and not problem.free_bias:
+    if problem.loss.is_native_hinge and not problem.free_bias:
         return float(np.max(slopes * problem.scores(g), where=problem.shares() > 0, initial=0.0))
     return float(g @ g) / (2 * _NEARLY * value) if value > 0 else 0.0
 
@@ -111,7 +111,7 @@ def _at_constant(problem: Problem, rows: Any = slice(None)) -> tuple[Floats, flo
         labelled = _core.Labelled(problem.loss.name, problem.loss.number, y)
         zero = zero + labelled.best_bias(zero, s, 0.0)
     slopes = problem.loss.slope(zero, y)
-    if problem.free_bias and problem.loss.name == "hinge":  # at the kink the slope is any of a whole interval
+    if problem.free_bias and problem.loss.is_native_hinge:  # at the kink the slope is any of a whole interval
         slopes = -y
     if problem.free_bias:
         slopes = balanced(slopes, s)

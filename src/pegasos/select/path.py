@@ -12,6 +12,8 @@ from ..estimators.base import seed_of
 from ..estimators.linear import PegasosClassifier
 from ..estimators.regression import PegasosRegressor
 from ..losses import REGRESSION
+from ..losses.own import Loss
+from ..problem.data import own_labels
 from ..problem.problem import Floats
 from ..rules import check
 from ..solvers.base import Fit
@@ -54,15 +56,16 @@ def lam_path(X: Any, y: Any, lams: Any = 10, *, sample_weight: Any = None, **par
     X : array-like or sparse matrix of shape (n_rows, n_features)
         Rows.
     y : array-like of shape (n_rows,)
-        Class labels; numbers where `loss` is one of numbers.
+        Class labels; numbers where `loss` is one of numbers. With a loss of your own its `for_numbers` says which;
+        where that is None, numbers that are not all whole are no classes.
     lams : int or array-like, default=10
         How many values, spaced evenly on a logarithmic scale over five decades down from the largest at which anything
         happens (see `PegasosClassifierCV`), or the values.
     sample_weight : array-like of shape (n_rows,) or None, default=None
         Weight of each row.
     **params
-        Of `PegasosClassifier`, or of `PegasosRegressor` where `loss` is one of its losses: loss, bias, tol, n_jobs and
-        so on, but for lam and warm_start.
+        Of `PegasosClassifier`, or of `PegasosRegressor` where y is numbers: loss, bias, tol, n_jobs and so on, but for
+        lam and warm_start.
 
     Returns
     -------
@@ -80,7 +83,7 @@ def lam_path(X: Any, y: Any, lams: Any = 10, *, sample_weight: Any = None, **par
     check({"lams": Lams()}, _Asked(lams))
     if refused := {"lam", "warm_start"} & set(params):
         raise ValueError(f"lam_path goes through lams by itself: it takes no {' and no '.join(sorted(refused))}.")
-    numeric = isinstance(params.get("loss"), str) and params["loss"] in REGRESSION
+    numeric = _is_regression(params.get("loss"), X, y)
     model: Any = PegasosRegressor(**params) if numeric else PegasosClassifier(**params)
     refuse_store("lam_path")
     run = replace(model._begin(), remember=True)
@@ -107,6 +110,16 @@ def lam_path(X: Any, y: Any, lams: Any = 10, *, sample_weight: Any = None, **par
         models.append(at_lam.models([fit.w for fit in each]))
         fits.append(each)
     return _path(values, np.stack(models), fits)
+
+
+def _is_regression(loss: Any, X: Any, y: Any) -> bool:
+    """What the loss says; y, where a loss of the user's own says nothing."""
+    if not isinstance(loss, Loss):
+        return isinstance(loss, str) and loss in REGRESSION
+    if loss.for_numbers is not None:
+        return bool(loss.for_numbers)
+    numbers = np.asarray(own_labels(X, y))
+    return numbers.dtype.kind == "f" and bool((numbers != np.floor(numbers)).any())
 
 
 def _path(lams: Floats, models: Floats, fits: list[list[Fit]]) -> LamPath:

@@ -38,7 +38,7 @@ def stand_side_by_side(problem: Problem, solver: Solver, run: Run) -> bool:
         and problem.loss.has_native_twin
         and problem.bias in ("regularized", "none")
         and hasattr(problem.data, "native")
-        and not run.room.folder
+        and not run.memory.folder
         and profits(problem, solver)
         and run.tol >= (FAIR if problem.n_weights <= _MANY_WEIGHTS else _FINEST)
         and (not problem.is_regression or _moderate(problem.labels))

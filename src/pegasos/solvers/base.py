@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from .. import _core
 from ..problem.problem import Floats, Problem
+from .memory_budget import MemoryBudget
 from .resume import Resume as Resume
-from .room import Room
 from .store import FitStore, JobStore
 
 Now = Callable[[], Floats]  # the weights of this moment
@@ -64,7 +64,7 @@ class Run:
     remember: bool = False
     store: FitStore | None = None
     job_store: JobStore | None = None  # of the problem that is being solved
-    room: Room = Room()  # noqa: RUF009  # frozen
+    memory: MemoryBudget = MemoryBudget()  # noqa: RUF009  # frozen
 
     def seconds(self) -> float:
         """Seconds since the fit began.

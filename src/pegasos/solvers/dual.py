@@ -35,28 +35,28 @@ class DualSolver(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no ty
                 f"{type(self).__name__} climbs the dual of the built-in losses; a loss of your own needs "
                 "solver='pegasos' or a Pegasos object."
             )
-        if problem.bias in ("batch", "search") and problem.loss.name != "hinge":
+        if problem.bias in ("batch", "search") and not problem.loss.is_native_hinge:
             raise ValueError(f"bias={problem.bias!r} is for the hinge; with loss={problem.loss} use bias='free'.")
         if problem.bias == "batch":
             raise ValueError("bias='batch' needs batches: use solver=Pegasos(k=...) with k > 1, or bias='free'.")
 
     def solve(self, problem: Problem, run: Run, start: Resume, seed: int) -> Fit:
         """Maximise the dual, from the dual variables in `start` where there are any."""
-        a = run.room.zeros(problem.n_duals) if start.dual is None else run.room.copy(start.dual)
+        a = run.memory.zeros(problem.n_duals) if start.dual is None else run.memory.copy(start.dual)
         w = start.w.copy()  # what is handed back if there is no time for anything else
         options = _core.DualOptions()
         options.set_sampling(self.sampling)
         options.seed = seed
         options.shrinking = bool(self.shrinking)
         options.pegasos_first = self._pegasos_first
-        options.second_order = self._second_order and run.room.second_order
+        options.second_order = self._second_order and run.memory.second_order
         options.polish = bool(self.polish) * min(1.0, 2.0 / run.problems)
         options.replicas = min(self.replicas or 0, 1 << 20)
         # Auto chooses where it starts, SDCA goes on with all of alpha.
         options.new_lam = self._pegasos_first and start.lam == start.lam and start.lam != problem.lam
         options.tol = run.tol * problem.at_zero
         options.max_epochs = min(run.max_epochs, 1e18)
-        kept = {"scratch": run.room.folder, **run.snapshots()}
+        kept = {"scratch": run.memory.folder, **run.snapshots()}
         found = _core.dual_fit(problem.native(), options, a, w, run.threads, run.watch(w.copy), **kept)
         steps = start.steps + found["visits"]
         return Fit(

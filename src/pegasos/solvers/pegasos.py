@@ -248,7 +248,7 @@ class Pegasos(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type 
                 B, C, averaged = average_left(left, c, t, run.one_pass)
         if problem.free_bias:
             v[-problem.width :] = 0.0
-        counts = run.room.zeros(problem.n_duals if counting else 0)
+        counts = run.memory.zeros(problem.n_duals if counting else 0)
         if start.dual is not None and counting:
             counts = start.dual * problem.per_dual(start.lam) / c
         return {

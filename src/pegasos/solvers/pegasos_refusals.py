@@ -46,8 +46,7 @@ def refuse(solver: Pegasos, problem: Problem, run: Run) -> None:
         )
     if solver.projection and problem.bias not in ("none", "regularized"):
         raise ValueError(f"projection=True bounds w with its bias inside; with bias={problem.bias!r} set it to False.")
-    is_hinge = problem.loss.name == "hinge" and problem.loss.has_native_twin
-    if problem.bias in ("batch", "search") and not is_hinge:
+    if problem.bias in ("batch", "search") and not problem.loss.is_native_hinge:
         raise ValueError(f"bias={problem.bias!r} is for the hinge; with loss={problem.loss} use bias='free'.")
     if problem.bias == "batch" and solver.k == 1:
         raise ValueError("bias='batch' finds the best b of each batch, which needs k > 1; use bias='free' for k = 1.")

@@ -21,8 +21,8 @@ _OTHER = 32_000_000  # bytes: the interpreter goes on working, and the allocator
 
 
 @dataclass(frozen=True)
-class Room:
-    """folder: of temporary files for arrays as long as the rows, empty: they are in memory. second_order: whether there
+class MemoryBudget:
+    """folder: of temporary files for arrays as long as the rows; empty: they are in memory. second_order: whether there
     is memory for what second-order steps know of every row.
     """
 
@@ -43,21 +43,21 @@ class Room:
         return mine
 
 
-def room_for(problem: Problem, run: Run, at_once: int) -> Room:
-    """For a fit of this problem, `at_once` of them at a time; an error where the memory that its data allows is too
-    little in any case.
+def budget_for(problem: Problem, run: Run, at_once: int) -> MemoryBudget:
+    """The budget of a fit of this problem, or of `at_once` such fits side by side. Raise ValueError where the memory
+    that the data allow would not even do with temporary files.
     """
     allowed = getattr(problem.data, "memory", None)
     if allowed is None:
-        return Room()
+        return MemoryBudget()
     free = allowed - taken()
     needs = _Needs(problem, run, at_once)
     if needs.least + needs.per_row + needs.second_order <= free:
-        return Room()
+        return MemoryBudget()
     if needs.least + needs.per_row <= free:
-        return Room(second_order=False)
+        return MemoryBudget(second_order=False)
     if needs.least <= free:
-        return Room(problem.data.scratch, second_order=False)  # type: ignore[attr-defined]  # it has memory, too
+        return MemoryBudget(problem.data.scratch, second_order=False)  # type: ignore[attr-defined]  # it has memory, too
     what = " with checkpoints" if run.store is not None else ""
     raise ValueError(
         f"memory={shown(allowed)} is too little: a fit of {problem.data.shape[0]:,} rows and {problem.n_weights:,} "
