@@ -5,7 +5,6 @@
 #include <memory_resource>
 #include <span>
 
-#include "pegasos/data/problem.hpp"
 #include "pegasos/data/sampler.hpp"
 #include "pegasos/dual/tally.hpp"
 #include "pegasos/run/snapshot.hpp"

@@ -30,6 +30,7 @@
 #include "pegasos/loss/wide.hpp"
 #include "pegasos/run/snapshot.hpp"
 #include "pegasos/run/team.hpp"
+#include "pegasos/run/watch.hpp"
 
 namespace pegasos {
 

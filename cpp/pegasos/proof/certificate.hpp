@@ -19,6 +19,7 @@
 #include "pegasos/proof/free_bias.hpp"
 #include "pegasos/proof/rounding.hpp"
 #include "pegasos/run/passes.hpp"
+#include "pegasos/run/watch.hpp"
 
 namespace pegasos {
 

@@ -13,6 +13,7 @@
 
 #include "pegasos/data/problem.hpp"
 #include "pegasos/run/passes.hpp"
+#include "pegasos/run/watch.hpp"
 
 namespace pegasos {
 

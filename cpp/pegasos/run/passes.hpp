@@ -18,6 +18,7 @@
 #include "pegasos/data/problem.hpp"
 #include "pegasos/linalg/simd.hpp"
 #include "pegasos/run/team.hpp"
+#include "pegasos/run/watch.hpp"
 
 namespace pegasos {
 

@@ -12,6 +12,7 @@
 #include "pegasos/data/problem.hpp"
 #include "pegasos/linalg/gram.hpp"
 #include "pegasos/run/passes.hpp"
+#include "pegasos/run/watch.hpp"
 
 namespace pegasos {
 

@@ -16,6 +16,7 @@
 #include "pegasos/proof/certificate.hpp"
 #include "pegasos/run/prices.hpp"
 #include "pegasos/run/snapshot.hpp"
+#include "pegasos/run/watch.hpp"
 #include "pegasos/second_order/feature_matrix.hpp"
 #include "pegasos/second_order/precise_system.hpp"
 

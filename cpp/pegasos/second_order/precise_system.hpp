@@ -11,6 +11,7 @@
 #include "pegasos/linalg/cholesky.hpp"
 #include "pegasos/linalg/twofold.hpp"
 #include "pegasos/run/prices.hpp"
+#include "pegasos/run/watch.hpp"
 
 namespace pegasos {
 
