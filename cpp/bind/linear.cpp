@@ -9,7 +9,7 @@
 
 #include "arrays.hpp"
 #include "gil.hpp"
-#include "pegasos/linalg/scores.hpp"
+#include "pegasos/data/scores.hpp"
 #include "pegasos/solve.hpp"
 #include "problem.hpp"
 

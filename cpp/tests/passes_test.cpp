@@ -7,10 +7,10 @@
 
 #include "check.hpp"
 #include "dual_data.hpp"
+#include "pegasos/data/scores.hpp"
 #include "pegasos/data/validate.hpp"
 #include "pegasos/kernel/block.hpp"
 #include "pegasos/kernel/pair_sums.hpp"
-#include "pegasos/linalg/scores.hpp"
 #include "pegasos/loss/all.hpp"
 #include "pegasos/second_order/descent.hpp"
 #include "pegasos/second_order/joint_system.hpp"

@@ -6,8 +6,8 @@
 
 #include "check.hpp"
 #include "dual_data.hpp"
+#include "pegasos/dual/proofs.hpp"
 #include "pegasos/loss/all.hpp"
-#include "pegasos/proof/proofs.hpp"
 #include "pegasos/proof/rounding.hpp"
 
 using namespace pegasos;

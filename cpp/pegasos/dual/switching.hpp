@@ -37,7 +37,7 @@ class Switching {
 
   Switching(const Meter& meter, bool smooth, double tol) : meter_(meter), smooth_(smooth), tol_(tol) {}
 
-  // phases: a `Phases` of dual/auto.hpp.
+  // phases: a `Phases` of auto.hpp.
   template <class Phases>
   Turn next(Phases& phases) {
     const Turn turn = choose(phases);

@@ -24,7 +24,7 @@
 
 namespace pegasos {
 
-// L: a loss of the core, or one that answers from outside (loss/own.hpp).
+// L: a loss of the core, or one that answers from outside (pegasos/own_loss.hpp).
 template <class Rows, class L>
 class PegasosSolver {
   using Blocks = std::remove_cvref_t<decltype(blocks_of(std::declval<const L&>()))>;

@@ -16,10 +16,10 @@
 
 #include "pegasos/data/random.hpp"
 #include "pegasos/linalg/cholesky.hpp"
-#include "pegasos/linalg/gram.hpp"
 #include "pegasos/run/prices.hpp"
 #include "pegasos/run/snapshot.hpp"
 #include "pegasos/second_order/feature_matrix.hpp"
+#include "pegasos/second_order/gram.hpp"
 #include "pegasos/second_order/rarity.hpp"
 
 namespace pegasos {

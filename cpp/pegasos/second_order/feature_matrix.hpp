@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "pegasos/data/problem.hpp"
-#include "pegasos/linalg/gram.hpp"
 #include "pegasos/run/passes.hpp"
 #include "pegasos/run/watch.hpp"
+#include "pegasos/second_order/gram.hpp"
 
 namespace pegasos {
 
