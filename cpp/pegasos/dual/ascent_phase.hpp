@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "pegasos/data/row_passes.hpp"
 #include "pegasos/dual/pace.hpp"
 #include "pegasos/dual/sdca.hpp"
 #include "pegasos/dual/shared.hpp"

@@ -20,6 +20,7 @@
 #include <span>
 #include <vector>
 
+#include "pegasos/data/row_passes.hpp"
 #include "pegasos/data/sampler.hpp"
 #include "pegasos/dual/pace.hpp"
 #include "pegasos/dual/side_sums.hpp"

@@ -15,7 +15,9 @@
 #include <vector>
 
 #include "pegasos/data/any_rows.hpp"
+#include "pegasos/data/row_passes.hpp"
 #include "pegasos/dual/side_state.hpp"
+#include "pegasos/linalg/part_vectors.hpp"
 #include "pegasos/loss/wide.hpp"
 #include "pegasos/proof/rounding.hpp"
 #include "pegasos/run/passes.hpp"

@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "pegasos/data/problem.hpp"
+#include "pegasos/data/row_passes.hpp"
+#include "pegasos/linalg/part_vectors.hpp"
 #include "pegasos/loss/wide.hpp"
 #include "pegasos/run/passes.hpp"
 #include "pegasos/run/watch.hpp"

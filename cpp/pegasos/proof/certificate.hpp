@@ -15,6 +15,8 @@
 #include <vector>
 
 #include "pegasos/data/problem.hpp"
+#include "pegasos/data/row_passes.hpp"
+#include "pegasos/linalg/part_vectors.hpp"
 #include "pegasos/loss/wide.hpp"
 #include "pegasos/proof/free_bias.hpp"
 #include "pegasos/proof/rounding.hpp"

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "pegasos/data/problem.hpp"
+#include "pegasos/linalg/part_vectors.hpp"
 #include "pegasos/run/passes.hpp"
 #include "pegasos/run/watch.hpp"
 

@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "pegasos/data/row_passes.hpp"
 #include "pegasos/linalg/twofold.hpp"
 #include "pegasos/proof/certificate.hpp"
 

@@ -19,8 +19,10 @@
 #include <vector>
 
 #include "pegasos/data/random.hpp"
+#include "pegasos/data/row_passes.hpp"
 #include "pegasos/linalg/cholesky.hpp"
 #include "pegasos/linalg/corrections.hpp"
+#include "pegasos/linalg/part_vectors.hpp"
 #include "pegasos/proof/certificate.hpp"
 #include "pegasos/run/meter.hpp"
 #include "pegasos/run/prices.hpp"

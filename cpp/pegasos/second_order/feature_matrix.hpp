@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "pegasos/data/problem.hpp"
+#include "pegasos/linalg/part_vectors.hpp"
 #include "pegasos/run/passes.hpp"
 #include "pegasos/run/watch.hpp"
 #include "pegasos/second_order/gram.hpp"

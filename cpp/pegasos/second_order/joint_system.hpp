@@ -14,6 +14,7 @@
 #include "pegasos/data/random.hpp"
 #include "pegasos/linalg/cholesky.hpp"
 #include "pegasos/linalg/conjugate_gradients.hpp"
+#include "pegasos/linalg/part_vectors.hpp"
 #include "pegasos/loss/wide.hpp"
 #include "pegasos/run/snapshot.hpp"
 #include "pegasos/second_order/feature_matrix.hpp"

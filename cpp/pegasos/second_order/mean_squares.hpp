@@ -3,6 +3,8 @@
 
 #include <vector>
 
+#include "pegasos/data/row_passes.hpp"
+#include "pegasos/linalg/part_vectors.hpp"
 #include "pegasos/run/passes.hpp"
 
 namespace pegasos {

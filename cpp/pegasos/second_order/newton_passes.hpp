@@ -12,12 +12,15 @@
 #include <utility>
 #include <vector>
 
+#include "pegasos/data/row_passes.hpp"
+#include "pegasos/linalg/part_vectors.hpp"
 #include "pegasos/proof/certificate.hpp"
 #include "pegasos/run/meter.hpp"
 #include "pegasos/run/prices.hpp"
 #include "pegasos/run/snapshot.hpp"
 #include "pegasos/second_order/feature_matrix.hpp"
 #include "pegasos/second_order/mean_squares.hpp"
+#include "pegasos/second_order/precise_system.hpp"
 
 namespace pegasos {
 

@@ -13,6 +13,7 @@
 #include "pegasos/data/problem.hpp"
 #include "pegasos/linalg/cholesky.hpp"
 #include "pegasos/linalg/conjugate_gradients.hpp"
+#include "pegasos/linalg/part_vectors.hpp"
 #include "pegasos/proof/certificate.hpp"
 #include "pegasos/run/prices.hpp"
 #include "pegasos/run/snapshot.hpp"

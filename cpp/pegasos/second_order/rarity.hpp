@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "pegasos/run/passes.hpp"
+#include "pegasos/data/row_passes.hpp"
 
 namespace pegasos {
 
