@@ -33,7 +33,7 @@ template <class Rows, class L>
 void check_certificate(Problem<Rows> p, const L& loss) {
   const auto width = size_t(blocks_of(loss).width());
   const auto w = draw(size_t(p.rows.dim()) * width, 1), raw = draw(size_t(p.rows.size()) * width, 2);
-  CHECK(pass_over(p, double(width), double(w.size())).parts >= many_parts);
+  CHECK(pass_over(p, int64_t(width), double(w.size())).parts >= many_parts);
   const auto dual = [&](int64_t i, double* a) {
     block_copy(blocks_of(loss), raw.data() + size_t(i) * width, a);
     blocks_of(loss).feasible(a, label<L>(p, i));

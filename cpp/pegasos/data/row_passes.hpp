@@ -9,6 +9,11 @@
 
 namespace pegasos {
 
+// width: how often each number of a row is used.
+struct RowPass : Pass {
+  int64_t width;
+};
+
 // A pass over the rows of a problem, with `width` scores each, that keeps `copied` sums. Labels, losses and dual
 // variables cost a row about as much as some numbers more.
 template <class Rows>
@@ -16,22 +21,21 @@ Pass pass_over_some(const Problem<Rows>& p, int64_t n, double width, double copi
   return Pass::over(n, (work_of_row(p.row_length(), p.rows.is_dense()) + 8) * width, copied);
 }
 template <class Rows>
-Pass pass_over(const Problem<Rows>& p, double width, double copied = 0) {
-  return pass_over_some(p, p.rows.size(), width, copied);
+RowPass pass_over(const Problem<Rows>& p, int64_t width, double copied = 0) {
+  return {pass_over_some(p, p.rows.size(), double(width), copied), width};
 }
 
-// Calls start(part), if there is one, for every part, and visit(part, i, row) for every row that exists. width: how
-// often a visit uses each number of a row.
+// Calls start(part), if there is one, for every part, and visit(part, i, row) for every row that exists.
 template <class Rows, class Visit>
-bool over_rows(const Problem<Rows>& p, const Pass& pass, int64_t width, Team& team, Watch& watch,
-               Call<void(int64_t)> start, const Visit& visit) {
+bool over_rows(const Problem<Rows>& p, const RowPass& pass, Team& team, Watch& watch, Call<void(int64_t)> start,
+               const Visit& visit) {
   return over_parts(pass, team, watch, start, [&](int64_t part, int64_t from, int64_t to) {
     int64_t work = 0;
     for (int64_t i = from; i < to; ++i) {
       if (p.weight(i) == 0) continue;
       const auto row = p.rows[i];
       visit(part, i, row);
-      work += row.size() * width;
+      work += row.size() * pass.width;
     }
     return work;
   });

@@ -233,7 +233,7 @@ class SideBySide {
       square = take_weights(w);
     }
     for (size_t l = 0; l < n; ++l) size[l] = std::sqrt(2 * square[l] / p_[l].lam);
-    const Pass pass = pass_over(p_[0], double(n));
+    const Pass pass = pass_over(p_[0], n_);
     std::vector<Sums> sums(size_t(pass.parts) * n);
     const auto work = [&](int64_t part, int64_t from, int64_t to) {
       int64_t done = 0;

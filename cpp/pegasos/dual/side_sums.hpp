@@ -79,7 +79,7 @@ class SideSums {
   // u from a; false when interrupted.
   bool sum_up() {
     const AnyRows& rows = p_[0].rows;
-    const Pass pass = pass_over(p_[0], double(n_), double(s_.u.size()));
+    const Pass pass = pass_over(p_[0], int64_t(n_), double(s_.u.size()));
     PartVectors sums(pass.parts, s_.u.size());
     std::vector<double> pulls(size_t(pass.parts) * n_);
     const auto start = [&](int64_t part) { sums.clear(part); };

@@ -89,7 +89,7 @@ bool sum_up(const Problem<Rows>& p, const L& loss, std::span<const double> a, st
             Watch& watch) {
   const auto& blocks = blocks_of(loss);
   const int64_t width = blocks.width();
-  const Pass pass = pass_over(p, double(width), double(u.size()));
+  const RowPass pass = pass_over(p, width, double(u.size()));
   PartVectors sums(pass.parts, u.size(), u.data()), moves(pass.parts, size_t(width));
   const auto add = [&](int64_t part, int64_t i, const auto& row) {
     double* const mine = moves.of(part);
@@ -97,7 +97,7 @@ bool sum_up(const Problem<Rows>& p, const L& loss, std::span<const double> a, st
     for (int64_t c = 0; c < width; ++c) any |= (mine[c] = p.weight(i) * a[size_t(i * width + c)]) != 0;
     if (any) block_axpy(blocks, row, mine, sums.of(part));
   };
-  if (!over_rows(p, pass, width, team, watch, [&](int64_t part) { sums.clear(part); }, add)) return false;
+  if (!over_rows(p, pass, team, watch, [&](int64_t part) { sums.clear(part); }, add)) return false;
   sums.total(team);
   return true;
 }

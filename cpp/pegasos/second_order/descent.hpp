@@ -141,7 +141,7 @@ class Descent {
   // The gradient at w of the rows that take part, and their dual variables.
   bool evaluate(std::span<const double> w, std::span<double> a, int64_t stride) {
     const int64_t count = p_.rows.size() / stride;
-    const Pass pass = Pass::over(count, pass_over(p_, double(width())).each, double(w.size()));
+    const Pass pass = Pass::over(count, pass_over(p_, width()).each, double(w.size()));
     std::vector<Part> parts(size_t(pass.parts), Part(loss_));
     sums_.resize(pass.parts, w.size());
     const auto look = [&](int64_t which, int64_t from, int64_t to) {
