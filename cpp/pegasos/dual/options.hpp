@@ -28,12 +28,12 @@ struct DualOptions {
 };
 
 struct DualState {
-  std::span<double> a;    // dual variables, feasible
-  std::span<double> w;    // out: the weights whose objective is reported; in: a free bias to go on from, last
-  int64_t visits = 0;     // of rows, in this fit
-  double operations = 0;  // out: all work, counted (run/meter.hpp)
-  int replicas = 1;       // out: how many there were
-  Path path = {};         // out
+  std::span<double> a;              // dual variables, feasible
+  std::span<double> w;              // out: the weights whose objective is reported; in: a free bias to go on from, last
+  int64_t visits = 0;               // of rows, in this fit
+  double operations = 0;            // out: all work, counted (run/meter.hpp)
+  int replicas = 1;                 // out: how many there were
+  CriticalPath critical_path = {};  // out
   Snapshots snapshots = {};
 };
 

@@ -76,7 +76,7 @@ class DualAscent {
       if (count == 1) {
         visit(samplers[0], at, next, {u_, total, growing}, tallies_[0]);
         replicas_.forget();
-        path_.longest += tallies_[0].nonzeros;
+        critical_path_.longest += tallies_[0].nonzeros;
       } else {
         visit_together(samplers, at, next, {count, rows}, total, growing);
       }
@@ -90,7 +90,7 @@ class DualAscent {
 
   int replicas() const { return plan_.replicas(); }
   bool damped() const { return plan_.damped(); }
-  const Path& path() const { return path_; }
+  const CriticalPath& critical_path() const { return critical_path_; }
 
   // From the next epoch on: rows that are settled by more than `slack` at a visit sit out until a certificate finds
   // that they would move, and rows that were calm at their last visits are visited less often.
@@ -104,7 +104,7 @@ class DualAscent {
   void visit(Snapshot& s) {
     s.numbers(std::span<float>(q_));
     s.numbers(std::span<uint8_t>(calm_));
-    s.items(epoch_, slack_, path_);
+    s.items(epoch_, slack_, critical_path_);
     replicas_.visit(s);
   }
 
@@ -177,8 +177,8 @@ class DualAscent {
       tallies_[0].add(tallies_[r]);
     }
     merge(count, growing ? total + tallies_[0].weight : p_.total);
-    path_.longest += longest;
-    path_.meetings += 2;  // after the chunks, and after the merge
+    critical_path_.longest += longest;
+    critical_path_.meetings += 2;  // after the chunks, and after the merge
   }
 
   void visit(Sampler& sampler, int64_t from, int64_t to, const Chunk& chunk, Tally& tally) {
@@ -272,7 +272,7 @@ class DualAscent {
   // it, and none can sit out (arXiv, lam 1e-6, two threads: 740 -> 630 ms).
   void merge(int count, double total) {
     const Replicas::Merged found = replicas_.merge(u_, count, team_);
-    path_.merged += found.numbers;
+    critical_path_.merged += found.numbers;
     const double theta = (tallies_[0].ascent * p_.lam * total - found.along) / found.square;
     if (theta >= 0.75 || found.square == 0) return;
     const double part = std::max(0.0, theta);
@@ -295,7 +295,7 @@ class DualAscent {
   Replicas replicas_;
   std::vector<std::vector<Change>> changes_;  // of a, by each replica
   std::vector<Tally> tallies_;
-  Path path_;
+  CriticalPath critical_path_;
 };
 
 }  // namespace pegasos
