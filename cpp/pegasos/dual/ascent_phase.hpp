@@ -155,10 +155,8 @@ class AscentPhase {
     return true;
   }
 
-  // An estimate may be too large for good: now and then it is compared with the truth, for an eighth of the work.
   bool certificate_is_due() const {
-    const double spent = s_.meter.spent();
-    return spent - s_.proofs.spent_before() > std::max(8 * s_.proofs.cost(), spent / 8);
+    return is_certificate_due(s_.meter.spent(), s_.proofs.spent_before(), s_.proofs.cost());
   }
 
   // The pass sees every row: those that would move are visited again.

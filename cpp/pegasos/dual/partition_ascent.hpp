@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "pegasos/data/sampler.hpp"
+#include "pegasos/dual/kept_norms.hpp"
 #include "pegasos/dual/partition.hpp"
 #include "pegasos/dual/tally.hpp"
 
@@ -52,7 +53,7 @@ class PartitionAscent {
     for (double& x : mine) x /= o_.sigma;
     for (size_t k = 0; k < a.size(); ++k) onward[k] = o_.momentum * (a[k] - last[k]);
     choose(a, sums);
-    norms_.assign(size_t(p_.rows.size()), -1.0F);
+    norms_.assign(size_t(p_.rows.size()), unknown_norm);
     moved_.assign(size_t(width_), 0.0);
     const Rows rows = inner_rows();
     for (int64_t epoch = 0; epoch < o_.most_epochs && !active_.empty(); ++epoch) {
@@ -151,7 +152,8 @@ class PartitionAscent {
         left.push_back(uint32_t(i));
         largest = std::max(largest, violation), squares += violation * violation;
         gap += s * gap_of(loss_, old, score.data(), y);
-        loss_.ascend(old, score.data(), y, s * scale * (norm2(row, i) + more * along * along), now.data());
+        loss_.ascend(old, score.data(), y, s * scale * (kept_norm2(row, norms_[size_t(i)]) + more * along * along),
+                     now.data());
         bool moves = false;
         for (int64_t c = 0; c < width_; ++c) {
           moves |= (score[c] = s * (now[c] - old[c])) != 0;
@@ -168,14 +170,6 @@ class PartitionAscent {
   }
 
   double offset(int64_t c) const { return offsets_.empty() ? 0.0 : offsets_[size_t(c)]; }
-
-  double norm2(const auto& row, int64_t i) {
-    float& known = norms_[size_t(i)];
-    if (known >= 0) return double(known);
-    const double exact = row.norm2();
-    if (exact > 1e-30 && exact < 1e30) known = float(exact);  // as near as a step needs
-    return exact;
-  }
 
   const Problem<Rows>& p_;
   const Blocks& loss_;

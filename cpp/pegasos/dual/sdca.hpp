@@ -25,6 +25,7 @@
 #include "pegasos/data/problem.hpp"
 #include "pegasos/data/sampler.hpp"
 #include "pegasos/dual/due.hpp"
+#include "pegasos/dual/kept_norms.hpp"
 #include "pegasos/dual/replicas.hpp"
 #include "pegasos/dual/tally.hpp"
 #include "pegasos/loss/wide.hpp"
@@ -48,7 +49,7 @@ class DualAscent {
         a_(a),
         u_(u),
         team_(team),
-        q_(size_t(problem.rows.size()), unknown, per_row),
+        q_(size_t(problem.rows.size()), unknown_norm, per_row),
         calm_(q_.size(), uint8_t(0), per_row),
         due_(per_row),
         plan_(replicas, p_.m(), p_.row_length(), p_.rows.dim(), loss_.width(), JointLoss<L>),
@@ -109,7 +110,6 @@ class DualAscent {
   }
 
  private:
-  static constexpr float unknown = -1;
   static constexpr uint8_t out = 255, calmest = 3;
 
   // Calm rows come every second, fourth, eighth epoch: most of them will not move, and each costs a cache miss.
@@ -149,14 +149,6 @@ class DualAscent {
     __builtin_prefetch(dual_of(i), 1);
     __builtin_prefetch(q_.data() + i);
     __builtin_prefetch(calm_.data() + i, 1);
-  }
-
-  double norm2(const auto& row, int64_t i) {
-    float& known = q_[size_t(i)];
-    if (known != unknown) return double(known);
-    const double exact = row.norm2();
-    if (exact > 1e-30 && exact < 1e30) known = float(exact);  // as near as a step needs; others are computed anew
-    return exact;
   }
 
   // A chunk for each replica of the round, all from the same u. Leaves the sum of their tallies in the first.
@@ -231,7 +223,7 @@ class DualAscent {
         tally.violation = std::max(tally.violation, violation);
         tally.squares += violation * violation;
         const double curvature =
-            s * scale * (damped ? chunk.damped->look(row, chunk.sigma, chunk.touched) : norm2(row, i));
+            s * scale * (damped ? chunk.damped->look(row, chunk.sigma, chunk.touched) : kept_norm2(row, q_[size_t(i)]));
         loss_.ascend(old, score.data(), y, curvature, now.data());
         if (!differ(now.data(), old)) continue;
         tally.ascent += s * ascent_of(old, now.data(), score.data(), y, curvature);

@@ -193,16 +193,15 @@ class SideBySide {
     return moves;
   }
 
-  // Whether a certificate will probably prove tol for all. An estimate may be too large for good: now and then it is
-  // compared with the truth, for a part of the work.
+  // Whether a certificate will probably prove tol for all, or is due.
   bool is_time() const {
     const auto all = [&](const auto& trust) {
       return std::all_of(lanes_.begin(), lanes_.end(), [&](const Lane& l) { return l.expected * trust(l) <= o_.tol; });
     };
     if (all([](const Lane& l) { return l.trust; })) return true;
     if (!o_.many_epochs) return false;
-    const bool due = s_.operations - certified_at_ > std::max(8 * certificate_price(), s_.operations / 8);
-    return due && all([](const Lane&) { return usual_trust; });
+    return is_certificate_due(s_.operations, certified_at_, certificate_price()) &&
+           all([](const Lane&) { return usual_trust; });
   }
 
   double certificate_price() const {

@@ -42,11 +42,14 @@ void make_feasible(const Problem<Rows>& p, const L& loss, std::span<double> a, T
   });
 }
 
-// The part of a, one of a few, with the largest dual objective; penalty: lam/2 ||w(a)||^2. Any part of a feasible a is
+// Parts of dual variables that a warm start tries.
+inline constexpr std::array parts_to_try{1.0, 0.8, 0.6, 0.45, 0.3, 0.2, 0.1, 0.03};
+
+// The part of a, one of these, with the largest dual objective; penalty: lam/2 ||w(a)||^2. Any part of a feasible a is
 // feasible: zero is, and the domains are convex. What is added to every score, the last b of a free bias, counts.
 template <class Rows, class L>
 double best_part(const Problem<Rows>& p, const L& loss, std::span<const double> a, double penalty, Team& team) {
-  constexpr std::array parts{1.0, 0.8, 0.6, 0.45, 0.3, 0.2, 0.1, 0.03};
+  constexpr auto& parts = parts_to_try;
   std::array<double, parts.size()> sums{};
   const auto& blocks = blocks_of(loss);
   const auto width = size_t(blocks.width());
