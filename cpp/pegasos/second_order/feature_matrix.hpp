@@ -17,6 +17,10 @@
 
 namespace pegasos {
 
+// Unknowns of a matrix that is built and factored every few steps: 12 megabytes, and 0.06 s for a factor, by
+// run/prices.hpp.
+inline constexpr int64_t most_unknowns = 1200;
+
 // How such a sum over `count` rows is cut: by rows, where a part has a matrix of its own (run/passes.hpp), or, where
 // that has more than a million numbers, by lines of the matrix. Then every part goes through all rows and finds their
 // numbers again, so that parts have to be larger than those of other passes, and fewer.

@@ -15,8 +15,9 @@ class PathPhase {
 
   // Operations to the last digits, wherever it starts. Its rows are dense: never for large problems.
   double price() const { return PiecewiseLinear<L> && rows() * features() < 1e6 ? usual_steps * step() : price::never; }
-  // Multiplications of one of its systems.
+  // Multiplications of one of its systems; how many they may be at most, and are where it takes next to no time.
   double system() const { return PreciseSystem<Rows>::cost(rows(), features()); }
+  static constexpr double largest_system = PreciseSystem<Rows>::largest, small_system = PreciseSystem<Rows>::small;
 
   // All the way, proven and kept if it is forward; false when interrupted.
   bool run() {
