@@ -14,7 +14,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -25,6 +24,7 @@
 #include "pegasos/data/problem.hpp"
 #include "pegasos/data/sampler.hpp"
 #include "pegasos/dual/due.hpp"
+#include "pegasos/dual/each_pick.hpp"
 #include "pegasos/dual/kept_norms.hpp"
 #include "pegasos/dual/replicas.hpp"
 #include "pegasos/dual/tally.hpp"
@@ -187,58 +187,49 @@ class DualAscent {
     const bool growing = chunk.growing;
     std::vector<Change>* const changes = chunk.changes;
     double total = chunk.total;
-    constexpr int64_t block = 512, near = Sampler::window_rows, far = near + Sampler::bucket_rows;
-    std::array<Sampler::Pick, block + far> picks;
-    const auto last = int64_t(sampler.population().m);
     double scale = 1 / (p_.lam * total);
     PerClass<Blocks> score(loss_), now(loss_);
-    for (int64_t begin = from; begin < to; begin += block) {
-      const auto n = size_t(std::min(block, to - begin)), known = size_t(std::min(block + far, last - begin));
-      sampler.fill(uint64_t(begin), std::span(picks).first(known));
-      for (size_t j = 0; j < n; ++j) {
-        const int64_t i = picks[j].row;
-        // Far ahead where the row is and what is known of it, near ahead the row itself.
-        if (j + size_t(far) < known) prefetch_facts(rows, picks[j + size_t(far)].fetch);
-        if (j + size_t(near) < known) rows.prefetch(picks[j + size_t(near)].fetch);
-        const auto row = rows[i];
-        const double s = p_.weight(i);
-        const auto y = label<L>(p_, i);
-        double* const old = dual_of(i);
-        if (growing) scale = 1 / (p_.lam * (total += s));
-        block_dot(loss_, row, u.data(), score.data());
-        for (int64_t c = 0; c < loss_.width(); ++c) score[c] = scale * score[c] + offset_of<L>(p_, c);
-        tally.weight += s;
-        tally.nonzeros += row.size() * loss_.width();
-        const double violation = loss_.violation(old, score.data(), y);
-        uint8_t& calm = calm_[size_t(i)];
-        if (!(violation > 0)) {  // it stays where it is and adds nothing to the gap, as most do near the end
-          if (loss_.settled(old, score.data(), y, slack_))
-            calm = out;
-          else if (calm < calmest)
-            ++calm;
-          continue;
-        }
-        calm = 0;
-        if ((j & skips_) == 0) tally.gap += double(skips_ + 1) * s * gap_of(loss_, old, score.data(), y);
-        tally.violation = std::max(tally.violation, violation);
-        tally.squares += violation * violation;
-        const double curvature =
-            s * scale * (damped ? chunk.damped->look(row, chunk.sigma, chunk.touched) : kept_norm2(row, q_[size_t(i)]));
-        loss_.ascend(old, score.data(), y, curvature, now.data());
-        if (!differ(now.data(), old)) continue;
-        tally.ascent += s * ascent_of(old, now.data(), score.data(), y, curvature);
-        for (int64_t c = 0; c < loss_.width(); ++c) {
-          if (changes) changes->push_back({size_t(old - a_.data() + c), old[c]});
-          tally.ascent -= s * offset_of<L>(p_, c) * (now[c] - old[c]);
-          score[c] = s * (now[c] - old[c]);
-          old[c] = now[c];
-        }
-        if constexpr (damped)
-          block_axpy(loss_, chunk.damped->of(row), score.data(), u.data());
-        else
-          block_axpy(loss_, row, score.data(), u.data());
+    const auto facts = [&](int64_t i) __attribute__((always_inline)) { prefetch_facts(rows, i); };
+    const auto one = [&](size_t j, int64_t i) __attribute__((always_inline)) {
+      const auto row = rows[i];
+      const double s = p_.weight(i);
+      const auto y = label<L>(p_, i);
+      double* const old = dual_of(i);
+      if (growing) scale = 1 / (p_.lam * (total += s));
+      block_dot(loss_, row, u.data(), score.data());
+      for (int64_t c = 0; c < loss_.width(); ++c) score[c] = scale * score[c] + offset_of<L>(p_, c);
+      tally.weight += s;
+      tally.nonzeros += row.size() * loss_.width();
+      const double violation = loss_.violation(old, score.data(), y);
+      uint8_t& calm = calm_[size_t(i)];
+      if (!(violation > 0)) {  // it stays where it is and adds nothing to the gap, as most do near the end
+        if (loss_.settled(old, score.data(), y, slack_))
+          calm = out;
+        else if (calm < calmest)
+          ++calm;
+        return;
       }
-    }
+      calm = 0;
+      if ((j & skips_) == 0) tally.gap += double(skips_ + 1) * s * gap_of(loss_, old, score.data(), y);
+      tally.violation = std::max(tally.violation, violation);
+      tally.squares += violation * violation;
+      const double curvature =
+          s * scale * (damped ? chunk.damped->look(row, chunk.sigma, chunk.touched) : kept_norm2(row, q_[size_t(i)]));
+      loss_.ascend(old, score.data(), y, curvature, now.data());
+      if (!differ(now.data(), old)) return;
+      tally.ascent += s * ascent_of(old, now.data(), score.data(), y, curvature);
+      for (int64_t c = 0; c < loss_.width(); ++c) {
+        if (changes) changes->push_back({size_t(old - a_.data() + c), old[c]});
+        tally.ascent -= s * offset_of<L>(p_, c) * (now[c] - old[c]);
+        score[c] = s * (now[c] - old[c]);
+        old[c] = now[c];
+      }
+      if constexpr (damped)
+        block_axpy(loss_, chunk.damped->of(row), score.data(), u.data());
+      else
+        block_axpy(loss_, row, score.data(), u.data());
+    };
+    each_pick(rows, sampler, from, to, facts, one);
     tally.rows = to - from;
     sums = tally;
   }

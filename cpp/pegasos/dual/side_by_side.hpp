@@ -22,6 +22,7 @@
 
 #include "pegasos/data/row_passes.hpp"
 #include "pegasos/data/sampler.hpp"
+#include "pegasos/dual/each_pick.hpp"
 #include "pegasos/dual/pace.hpp"
 #include "pegasos/dual/side_sums.hpp"
 #include "pegasos/dual/tally.hpp"
@@ -120,28 +121,22 @@ class SideBySide {
     choose_due(epoch);
     for (Lane& lane : lanes_)
       lane.before = epoch == 0 ? -1 : lane.gap, lane.gap = lane.seen = lane.violation = lane.squares = 0;
-    constexpr int64_t block = 512, near = Sampler::window_rows;
     const auto m = int64_t(due_.size());
     for (Lane& lane : lanes_) lane.expected = 0;
     if (m == 0) return true;  // all are at rest
     Sampler sampler(Sampling::blocks, Stream(o_.seed).split(uint64_t(epoch)).at(0), Population{m, due_, {}});
-    std::array<Sampler::Pick, block + near> picks;
     std::vector<double> score(p_.size()), change(p_.size());
     int64_t nonzeros = 0;
     bool go_on = true;
     rows_.visit([&](const auto& rows) {
-      for (int64_t begin = 0; begin < m && go_on; begin += block) {
-        const auto n = size_t(std::min(block, m - begin)), known = size_t(std::min(block + near, m - begin));
-        sampler.fill(uint64_t(begin), std::span(picks).first(known));
+      for (int64_t begin = 0; begin < m && go_on; begin += picks_at_once) {
         int64_t work = 0;
-        for (size_t j = 0; j < n; ++j) {
-          if (j + size_t(near) < known) rows.prefetch(picks[j + size_t(near)].fetch);
-          const auto row = rows[picks[j].row];
+        each_pick(rows, sampler, begin, std::min(begin + picks_at_once, m), NoFacts(), [&](size_t, int64_t i) {
+          const auto row = rows[i];
           simd::dot(row, n_, s_.u.data(), score.data());
-          if (ascend(row, picks[j].row, growing, score.data(), change.data()))
-            simd::axpy_all(row, n_, change.data(), s_.u.data());
+          if (ascend(row, i, growing, score.data(), change.data())) simd::axpy_all(row, n_, change.data(), s_.u.data());
           work += row.size();
-        }
+        });
         nonzeros += work;
         go_on = watch_.go_on(work * n_);
       }
