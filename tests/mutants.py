@@ -110,9 +110,8 @@ template class DualSolver<AnyRows, MulticlassHinge>;
 template class DualSolver<AnyRows, EpsilonInsensitive>;
 template class PegasosSolver<AnyRows, Hinge>;
 template CertifiedModel certify(const KernelBlock<float>&, const Hinge&, const BlockState&, const BlockTerms&, double,
-                                const RowErrors&, RoundingTerms);
-template void pegasos_steps(const KernelBlock<float>&, const Hinge&, KernelSteps&, std::span<const double>,
-                            std::span<const double>, std::span<double>, std::span<double>, std::span<double>);
+                                const BlockErrors&);
+template void pegasos_steps(const KernelBlock<float>&, const Hinge&, KernelSteps&, const KernelPicks&);
 }
 """
 

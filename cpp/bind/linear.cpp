@@ -67,7 +67,7 @@ nb::tuple sizes_of_rows(const PyRows& rows, double bias) {
 nb::tuple rounding_now(double errors, double pull, double conjugates, double rows, double weights, double total,
                        double lam, double square, double dual_square, double losses) {
   const Rounding found =
-      rounding_of_sums({errors, pull, conjugates}, rows, weights, total, lam, square, dual_square, losses);
+      rounding_of_sums({errors, pull, conjugates, rows, weights, total, lam, square, dual_square, losses});
   return nb::make_tuple(found.above, found.below);
 }
 

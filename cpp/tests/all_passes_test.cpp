@@ -39,7 +39,7 @@ void check_matrix(const Problem<Rows>& p, int64_t count) {
   check_same_bytes([&](Team& team, std::vector<double>& out) {
     Watch watch(0, forever, {});
     std::vector<double> A;
-    CHECK(feature_matrix(p, 1, count, row_of, weight, team, watch, A));
+    CHECK(feature_matrix(p, 1, BentRows(count, row_of, weight), team, watch, A));
     for (int64_t r = 0; r < n; ++r)
       for (int64_t j = 0; j <= r; ++j) CHECK(std::abs(A[size_t(r * n + j)] - expected[size_t(r * n + j)]) < 1e-9);
     append(out, A);

@@ -94,7 +94,7 @@ class ClassMatrices {
   bool sum_all_rows() {
     const auto row_of = [](int64_t i) { return i; };
     const auto weight = [&](int64_t, int64_t i, double* out) { *out = p_.weight(i) / p_.total; };
-    return feature_matrix(p_, 1, p_.rows.size(), row_of, weight, team_, watch_, shared_);
+    return feature_matrix(p_, 1, BentRows(p_.rows.size(), row_of, weight), team_, watch_, shared_);
   }
 
   void sum_to_zero(std::span<double> g) const {

@@ -215,7 +215,7 @@ class Descent {
         bent_pairs(D, weight, pair);
     };
     std::vector<double> A;
-    if (!feature_matrix(p_, width(), int64_t(sample_.size()), row_of, bend, team_, watch_, A)) return false;
+    if (!feature_matrix(p_, width(), BentRows(int64_t(sample_.size()), row_of, bend), team_, watch_, A)) return false;
     for (int64_t j = 0; j < unknowns(); ++j) A[size_t(j * unknowns() + j)] += penalty(size_t(j));
     return factor_.factor(std::move(A), unknowns(), team_, watch_);
   }

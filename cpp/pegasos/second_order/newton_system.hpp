@@ -173,7 +173,7 @@ class NewtonSystem {
     const auto row_of = [&](int64_t k) { return rows_[size_t(k)].i; };
     const auto weight = [&](int64_t, int64_t k, double* out) { *out = rows_[size_t(k)].weight; };
     std::vector<double> A;
-    if (!feature_matrix(p_, 1, int64_t(rows_.size()), row_of, weight, team_, watch_, A)) return false;
+    if (!feature_matrix(p_, 1, BentRows(int64_t(rows_.size()), row_of, weight), team_, watch_, A)) return false;
     for (int64_t j = 0; j < n; ++j) A[size_t(j * n + j)] += ridge_[size_t(j)];
     return factor_.factor(std::move(A), n, team_, watch_);
   }

@@ -16,7 +16,7 @@ def falling(A: Rows, B: Rows, gamma: float, kind: str) -> Array:
     """exp(-gamma sum_j d(x_j, z_j)) for a distance of single features that the native core knows."""
     A, B = (Rows(X) for X in used_columns(A.X, B.X))
     rows = (make_rows(A.X, training=True), make_rows(B.X, training=True))
-    sums = _core.pair_sums(*rows, kind, threads=1)  # those who share a fit's work have a tile each
+    sums = _core.pair_sums(*rows, kind)  # in one thread: those who share a fit's work have a tile each
     with np.errstate(over="ignore", invalid="ignore", under="ignore"):
         sums *= -gamma
         return np.exp(sums, out=sums).astype(A.X.dtype, copy=False)
