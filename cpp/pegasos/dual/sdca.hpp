@@ -110,7 +110,7 @@ class DualAscent {
   }
 
  private:
-  static constexpr uint8_t out = 255, calmest = 3;
+  static constexpr uint8_t out = 255, calmest = 3;  // of calm_: the row sits out; calmer than that is no matter
 
   // Calm rows come every second, fourth, eighth epoch: most of them will not move, and each costs a cache miss.
   void choose_due(bool all) {

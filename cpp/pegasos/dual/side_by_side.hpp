@@ -92,16 +92,16 @@ class SideBySide {
   }
 
  private:
-  static constexpr uint8_t calmest = 3, out = 255;
-  static constexpr double usual_trust = 0.7;  // what most exact gaps are above, in expected ones
+  static constexpr uint8_t calmest = 3, out = 255;  // as in dual/sdca.hpp
+  static constexpr double usual_trust = 0.7;        // what most exact gaps are above, in expected ones
 
   struct Lane {
     double scale;  // 1 / (lam S); while S grows, of the rows seen
     History history;
-    double seen = 0;                            // their weight
-    double gap = 0, before = -1, expected = 0;  // estimates: of this epoch and the last one, and for now
-    double length = 0;                          // ||u|| at most
-    double trust = 1;
+    double seen = 0;                                         // their weight
+    double gap = 0, before = -1, expected = 0;               // estimates: of this epoch and the last one, and for now
+    double length = 0;                                       // ||u|| at most
+    double trust = 1;                                        // exact gap over expected, learnt
     double slack = std::numeric_limits<double>::infinity();  // who is settled by more sits out
     double violation = 0, squares = 0;                       // of this epoch: the largest, and the sum of squares
   };

@@ -19,6 +19,7 @@ namespace pegasos {
 
 enum class Who { start, descent, ascent, finish, nobody };
 
+// Who goes next, and how far.
 struct Turn {
   Who who;
   bool to_the_floor = false;  // for the last digits
