@@ -58,7 +58,8 @@ def counted(data: Data, problem: _core.Problem, replicas: int, seed: int = 0) ->
     watch = _core.Watch(started=0.0, give_up=np.inf, polls_signals=True, stop=np.zeros(1, np.uint8), report=None)
     a, w = np.zeros(len(data.y)), np.zeros(data.X.shape[1] + 1)
     found = _core.dual_fit(problem, options, a, w, min(replicas, os.cpu_count() or 1), watch)
-    return Course(found["replicas"], found["converged"], found["visits"], *found["path"], len(found["history"]))
+    lines = len(found["history"])
+    return Course(found["replicas"], found["converged"], found["visits"], *found["critical_path"], lines)
 
 
 def critical_paths(data: Data, lam: float, threads: int) -> Iterator[Finding]:

@@ -20,7 +20,7 @@ HERE = Path(__file__).parent
 EQUIVALENT = HERE / "mutants_equivalent.txt"
 ROOMS = {
     **{"loss": "losses", "pegasos": "steps", "linalg": "steps", "proof": "certificates", "data": "samplers"},
-    **{"kernel": "kernels", "structured": "sequences"},
+    **{"dual": "certificates", "kernel": "kernels", "structured": "sequences"},
 }
 
 

@@ -36,7 +36,7 @@ FILES = (
         f"proof/{name}.hpp"
         for name in ("certificate", "precise_certificate", "free_bias", "best_bias", "kinks", "class_balance")
     ),
-    *("proof/rounding.hpp", "proof/proofs.hpp", "proof/history.hpp", "linalg/twofold.hpp"),
+    *("proof/rounding.hpp", "dual/proofs.hpp", "proof/history.hpp", "linalg/twofold.hpp"),
     *(f"kernel/{name}.hpp" for name in ("prove", "rounding", "pegasos_block")),
     "structured/rounding.hpp",
 )
@@ -96,7 +96,7 @@ def compiled() -> list[Mutant]:
 
 
 PROBE = """
-#include "pegasos/dual/auto.hpp"
+#include "pegasos/auto.hpp"
 #include "pegasos/kernel/pegasos_block.hpp"
 #include "pegasos/kernel/prove.hpp"
 #include "pegasos/pegasos/solver.hpp"
@@ -110,9 +110,8 @@ template class DualSolver<AnyRows, MulticlassHinge>;
 template class DualSolver<AnyRows, EpsilonInsensitive>;
 template class PegasosSolver<AnyRows, Hinge>;
 template CertifiedModel certify(const KernelBlock<float>&, const Hinge&, const BlockState&, const BlockTerms&, double,
-                                const RowErrors&, RoundingTerms);
-template void pegasos_steps(const KernelBlock<float>&, const Hinge&, KernelSteps&, std::span<const double>,
-                            std::span<const double>, std::span<double>, std::span<double>, std::span<double>);
+                                const BlockErrors&);
+template void pegasos_steps(const KernelBlock<float>&, const Hinge&, KernelSteps&, const KernelPicks&);
 }
 """
 

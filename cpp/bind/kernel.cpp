@@ -55,7 +55,7 @@ nb::tuple pegasos_block(const PyLabelled& rows, Corner<T> K, double offset, Vec<
   if (options.k < 1) throw std::invalid_argument("a step needs rows");
   std::vector<double> v(rows.size()), B(rows.size());
   rows.visit([&](const auto& loss) {
-    pegasos_steps(block, loss, options, span_of(rows.y), span_of(share), span_of(sum), v, B);
+    pegasos_steps(block, loss, options, {span_of(rows.y), span_of(share), span_of(sum), v, B});
   });
   return nb::make_tuple(to_numpy(std::move(v)), to_numpy(std::move(B)));
 }
@@ -69,14 +69,13 @@ double bias_now(const PyLabelled& rows, Vec<double> scores, Vec<double> s, doubl
   return b;
 }
 
-auto pair_sums_now(const PyRows& A, const PyRows& B, const std::string& kind, int threads) {
+auto pair_sums_now(const PyRows& A, const PyRows& B, const std::string& kind) {
   if (A.n_features() != B.n_features()) throw std::invalid_argument("rows of different lengths");
   std::vector<double> out(size_t(A.size()) * size_t(B.size()));
   {
     WithoutGil nogil;
-    Team team(threads);
     const AnyRows left = A.with(0.0);
-    B.visit(0.0, [&](const auto& right) { pair_sums(kind, left, right, out, team); });
+    B.visit(0.0, [&](const auto& right) { pair_sums(kind, left, right, out); });
   }
   return to_numpy(std::move(out), {size_t(A.size()), size_t(B.size())});
 }
@@ -238,7 +237,7 @@ void bind_kernel(nb::module_& m) {
                 [&](const auto& l, size_t i) { return row_gap(l, a.data()[i], score.data()[i], r.y.data()[i]); });
           },
           "a"_a.noconvert(), "score"_a.noconvert());
-  m.def("pair_sums", &pair_sums_now, "A"_a, "B"_a, "kind"_a, "threads"_a = 1);
+  m.def("pair_sums", &pair_sums_now, "A"_a, "B"_a, "kind"_a);
   m.def("sparse_products", &sparse_products_now<float>, "A"_a, "left"_a.noconvert(), "B"_a, "right"_a.noconvert(),
         "out"_a.noconvert(), "factor"_a, "left_facts"_a.noconvert(), "right_facts"_a.noconvert());
   m.def("sparse_products", &sparse_products_now<double>, "A"_a, "left"_a.noconvert(), "B"_a, "right"_a.noconvert(),

@@ -84,7 +84,7 @@ nb::tuple certify_block(const PyLabelled& rows, Corner<T> K, double offset, Vec<
   CertifiedModel found{};
   rows.visit([&](const auto& loss) {
     found = certify(given.block, loss, given.state, options.terms, guess,
-                    {span_of(lengths), {left.data(), left.size()}, {right.data(), right.size()}}, terms);
+                    {span_of(lengths), {left.data(), left.size()}, {right.data(), right.size()}, terms});
   });
   return nb::make_tuple(found.b, found.objective, found.dual, found.disagreement, found.above, found.below);
 }

@@ -8,8 +8,9 @@
 #include <string>
 
 #include "arrays.hpp"
+#include "certified.hpp"
 #include "gil.hpp"
-#include "pegasos/linalg/scores.hpp"
+#include "pegasos/data/scores.hpp"
 #include "pegasos/solve.hpp"
 #include "problem.hpp"
 
@@ -18,38 +19,8 @@ using namespace pegasos;
 
 namespace {
 
-// Of the feasible dual values next to these.
-Certificate certified(const PyProblem& problem, const Vec<double>& w, const Vec<double>& dual, bool precisely,
-                      int threads = 1) {
-  check_dim(problem, w.size());
-  if (dual.size() != size_t(problem.rows.size() * problem.width()))
-    throw std::invalid_argument("dual values do not fit the rows");
-  Certificate found{};
-  WithoutGil nogil;
-  Team team(threads);
-  Watch watch(0, std::numeric_limits<double>::infinity(), {});
-  problem.visit([&](const auto& p, const auto& loss) {
-    found = *prove(p, loss, span_of(w), span_of(dual), precisely, team, watch);
-  });
-  return found;
-}
-
-// f(w) and the dual value of a.
-nb::tuple certify_now(const PyProblem& problem, Vec<double> w, Vec<double> dual, int threads) {
-  const Certificate found = certified(problem, w, dual, false, threads);
-  return nb::make_tuple(found.objective, found.dual);
-}
-
-// The same, the bias that was taken, and how wrong both may be, above and below.
 nb::tuple prove_now(const PyProblem& problem, Vec<double> w, Vec<double> dual, int threads) {
-  const Certificate found = certified(problem, w, dual, false, threads);
-  return nb::make_tuple(found.objective, found.dual, found.bias, found.rounding.above, found.rounding.below);
-}
-
-// The same with twice the digits.
-nb::tuple certify_precisely_now(const PyProblem& problem, Vec<double> w, Vec<double> dual) {
-  const Certificate found = certified(problem, w, dual, true);
-  return nb::make_tuple(found.objective, found.dual, found.bias, found.rounding.above, found.rounding.below);
+  return as_tuple(certified(problem, w, dual, false, threads));
 }
 
 // How many numbers each row has, and its length with the bias feature.
@@ -67,7 +38,7 @@ nb::tuple sizes_of_rows(const PyRows& rows, double bias) {
 nb::tuple rounding_now(double errors, double pull, double conjugates, double rows, double weights, double total,
                        double lam, double square, double dual_square, double losses) {
   const Rounding found =
-      rounding_of_sums({errors, pull, conjugates}, rows, weights, total, lam, square, dual_square, losses);
+      rounding_of_sums({errors, pull, conjugates, rows, weights, total, lam, square, dual_square, losses});
   return nb::make_tuple(found.above, found.below);
 }
 
@@ -127,31 +98,9 @@ void batch_add(const PyRows& rows, double bias, Vec<int64_t> batch, Vec<double> 
   rows.visit(bias, [&](const auto& r) { add_rows(r, span_of(batch), span_of(a), w.data()); });
 }
 
-// What every loss declares of itself, by name.
-template <class... L>
-void declare(nb::dict& all, List<L...>) {
-  const auto one = [&]<class One>(std::type_identity<One>) {
-    nb::dict traits;
-    traits["joint"] = JointLoss<One>;
-    traits["bounded_slope"] = One::bounded_slope;
-    traits["smooth"] = One::smooth;
-    traits["takes_costs"] = requires(One l) { l.costs; };
-    all[One::name] = traits;
-  };
-  (one(std::type_identity<L>{}), ...);
-}
-
-nb::dict declared_losses() {
-  nb::dict all;
-  declare(all, Losses{});
-  declare(all, JointLosses{});
-  return all;
-}
-
 }  // namespace
 
 void bind_linear(nb::module_& m) {
-  m.def("declared_losses", &declared_losses);
   nb::class_<PyProblem>(m, "Problem")
       .def(
           "__init__",
@@ -169,9 +118,7 @@ void bind_linear(nb::module_& m) {
           "s"_a.noconvert().none(), "listed"_a.noconvert().none(), "total"_a, "lam"_a, "loss"_a, "parameter"_a = 0.0,
           "free_bias"_a = false, "classes"_a = 0, "costs"_a.noconvert().none() = nb::none())
       .def("best_constant", &constant_now)
-      .def("certify", &certify_now, "w"_a.noconvert(), "dual"_a.noconvert(), "threads"_a = 1)
       .def("prove", &prove_now, "w"_a.noconvert(), "dual"_a.noconvert(), "threads"_a = 1)
-      .def("certify_precisely", &certify_precisely_now, "w"_a.noconvert(), "dual"_a.noconvert())
       .def("objective", &objective_now, "w"_a.noconvert(), "threads"_a = 1);
 
   nb::class_<PyWatch>(m, "Watch")

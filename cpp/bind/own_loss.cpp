@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "pegasos/loss/own.hpp"
+#include "pegasos/pegasos/own_loss.hpp"
 #include "pegasos/pegasos/solver.hpp"
 
 using namespace pegasos;

@@ -91,7 +91,8 @@ nb::dict dual_fit(const PyProblem& problem, DualOptions options, OutVec<double> 
   result["visits"] = s.visits;
   result["operations"] = s.operations;
   result["replicas"] = s.replicas;
-  result["path"] = nb::make_tuple(s.path.longest, s.path.merged, s.path.meetings);
+  const CriticalPath& critical = s.critical_path;
+  result["critical_path"] = nb::make_tuple(critical.longest, critical.merged, critical.meetings);
   return result;
 }
 

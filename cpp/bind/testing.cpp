@@ -5,6 +5,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "arrays.hpp"
+#include "certified.hpp"
 #include "pegasos/linalg/scaled_vector.hpp"
 #include "pegasos/loss/all.hpp"
 #include "pegasos/proof/best_bias.hpp"
@@ -76,12 +77,40 @@ nb::tuple best_bias_of(const std::string& name, Vec<double> scores, Vec<double> 
   return nb::make_tuple(b, looks);
 }
 
+// As Problem.prove, with twice the digits.
+nb::tuple certify_precisely_now(const PyProblem& problem, Vec<double> w, Vec<double> dual) {
+  return as_tuple(certified(problem, w, dual, true, 1));
+}
+
+// What every loss declares of itself, by name.
+template <class... L>
+void declare(nb::dict& all, List<L...>) {
+  const auto one = [&]<class One>(std::type_identity<One>) {
+    nb::dict traits;
+    traits["joint"] = JointLoss<One>;
+    traits["bounded_slope"] = One::bounded_slope;
+    traits["smooth"] = One::smooth;
+    traits["takes_costs"] = requires(One l) { l.costs; };
+    all[One::name] = traits;
+  };
+  (one(std::type_identity<L>{}), ...);
+}
+
+nb::dict declared_losses() {
+  nb::dict all;
+  declare(all, Losses{});
+  declare(all, JointLosses{});
+  return all;
+}
+
 }  // namespace
 
 void bind_testing(nb::module_& m) {
   m.def(
       "parts_of", [](int64_t n, double each, double copied) { return Pass::over(n, each, copied).parts; }, "n"_a,
       "each"_a, "copied"_a = 0.0);
+  m.def("certify_precisely", &certify_precisely_now, "problem"_a, "w"_a.noconvert(), "dual"_a.noconvert());
+  m.def("declared_losses", &declared_losses);
   m.def("best_bias", &best_bias_of, "loss"_a, "scores"_a.noconvert(), "y"_a.noconvert(), "s"_a.noconvert());
   m.def("joint_loss_at", &joint_loss_at, "name"_a, "s"_a.noconvert(), "y"_a, "a"_a.noconvert(), "costs"_a.noconvert(),
         "curvature"_a = 1.0, "slack"_a = 0.0);

@@ -10,7 +10,8 @@
 
 #include "arrays.hpp"
 #include "gil.hpp"
-#include "pegasos/data/problem.hpp"
+#include "pegasos/proof/history.hpp"
+#include "pegasos/run/watch.hpp"
 
 struct PyWatch {
   double started, give_up;

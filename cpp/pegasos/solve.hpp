@@ -13,6 +13,7 @@
 #include "pegasos/proof/certificate.hpp"
 #include "pegasos/proof/history.hpp"
 #include "pegasos/run/team.hpp"
+#include "pegasos/run/watch.hpp"
 
 namespace pegasos {
 

@@ -39,7 +39,7 @@ void check_matrix(const Problem<Rows>& p, int64_t count) {
   check_same_bytes([&](Team& team, std::vector<double>& out) {
     Watch watch(0, forever, {});
     std::vector<double> A;
-    CHECK(feature_matrix(p, 1, count, row_of, weight, team, watch, A));
+    CHECK(feature_matrix(p, 1, BentRows(count, row_of, weight), team, watch, A));
     for (int64_t r = 0; r < n; ++r)
       for (int64_t j = 0; j <= r; ++j) CHECK(std::abs(A[size_t(r * n + j)] - expected[size_t(r * n + j)]) < 1e-9);
     append(out, A);
@@ -107,7 +107,7 @@ TEST(certificates_of_twice_the_digits_have_the_same_bytes_for_any_number_of_thre
     auto p = data.on_csr(1e-3);
     p.free_bias = free;
     const auto w = draw(size_t(p.rows.dim()), 1), a = draw(size_t(data.m), 2);
-    CHECK(pass_over(p, double(twofold_work), 2 * double(w.size())).parts >= many_parts);
+    CHECK(pass_over(p, twofold_work, 2 * double(w.size())).parts >= many_parts);
     const auto dual = [&](int64_t i, double* out) { *out = Hinge{}.feasible(a[size_t(i)], p.y[i]); };
     check_same_bytes([&](Team& team, std::vector<double>& out) {
       Watch watch(0, forever, {});

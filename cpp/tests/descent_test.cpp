@@ -118,7 +118,7 @@ TEST(a_feature_matrix_is_the_sum_of_its_rows) {
     pair[0] = 1 + double(k), pair[1] = -0.5 * double(k), pair[2] = 2;
   };
   std::vector<double> A, expected(size_t(n * n));
-  CHECK(feature_matrix(p, width, 20, [](int64_t k) { return 2 * k; }, bend, team, watch, A));
+  CHECK(feature_matrix(p, width, BentRows(20, [](int64_t k) { return 2 * k; }, bend), team, watch, A));
   for (int64_t k = 0; k < 20; ++k) {
     const double J[2][2] = {{1 + double(k), -0.5 * double(k)}, {-0.5 * double(k), 2}};
     std::vector<double> x(data.dense.begin() + 2 * k * 3, data.dense.begin() + 2 * k * 3 + 3);

@@ -6,7 +6,7 @@
 
 #include "check.hpp"
 #include "dual_data.hpp"
-#include "pegasos/dual/auto.hpp"
+#include "pegasos/auto.hpp"
 
 using namespace pegasos;
 

@@ -7,7 +7,7 @@
 
 #include "check.hpp"
 #include "dual_data.hpp"
-#include "pegasos/dual/auto.hpp"
+#include "pegasos/auto.hpp"
 #include "pegasos/pegasos/solver.hpp"
 #include "pegasos/second_order/joint_system.hpp"
 #include "pegasos/second_order/quasi_newton.hpp"

@@ -131,7 +131,7 @@ TEST(pegasos_on_a_block_is_fig_3) {
     std::vector<double> sum(zero.a), v(sum), share(zero.p.size(), 1.0), counts(sum);
     KernelSteps options{lam, 0, k, {}, 0, false, 0};
     std::vector<double> B(sum);
-    pegasos_steps(line.block(0), Hinge{}, options, line.y, share, sum, v, B);
+    pegasos_steps(line.block(0), Hinge{}, options, {line.y, share, sum, v, B});
     int64_t t = 0;
     for (int64_t first = 0; first < n; first += k) {
       const int64_t last = std::min(first + k, n);
@@ -161,7 +161,7 @@ TEST(pegasos_on_a_block_projects_and_averages) {
   const double lam = 0.05, radius = 0.2, p = 0.7;
   std::vector<double> sum(x.size()), v(sum), B(sum), share(x.size(), 1.0);
   KernelSteps o{lam, 0, 2, {Steps::Kind::norma, p, 0}, radius, false, 0};
-  pegasos_steps(KernelBlock<double>{K.data(), n, 0}, Hinge{}, o, line.y, share, sum, v, B);
+  pegasos_steps(KernelBlock<double>{K.data(), n, 0}, Hinge{}, o, {line.y, share, sum, v, B});
   double w = 0, total = 0;
   for (int64_t t = 1, first = 0; first < o.picks; ++t, first += 2) {
     const double eta = p / (lam * std::sqrt(double(t)));
@@ -192,11 +192,10 @@ TEST(pair_sums_are_the_same_for_sparse_and_dense_rows) {
   }
   const DenseRows<double> A{dense.data(), m, d};
   const CsrRows<double, int32_t> B{values.data(), columns.data(), {nullptr, indptr.data()}, m, d};
-  Team team(2);
   std::vector<double> absolute(size_t(m * m)), other(size_t(m * m)), chi(size_t(m * m));
-  pair_sums<AbsoluteDifference>(AnyRows{A}, B, absolute, team);
-  pair_sums<AbsoluteDifference>(AnyRows{B}, A, other, team);
-  pair_sums<ChiSquared>(AnyRows{B}, B, chi, team);
+  pair_sums<AbsoluteDifference>(AnyRows{A}, B, absolute);
+  pair_sums<AbsoluteDifference>(AnyRows{B}, A, other);
+  pair_sums<ChiSquared>(AnyRows{B}, B, chi);
   for (int64_t i = 0; i < m; ++i)
     for (int64_t c = 0; c < m; ++c) {
       double l1 = 0, l2 = 0;
@@ -217,13 +216,12 @@ TEST(pair_sums_lose_no_digits_far_from_zero) {
   const std::vector<int64_t> indptr{0, 3};
   const DenseRows<double> A{x.data(), 1, 3}, B{z.data(), 1, 3};
   const CsrRows<double, int32_t> S{z.data(), columns.data(), {nullptr, indptr.data()}, 1, 3};
-  Team team(1);
   std::vector<double> out(1);
-  pair_sums<AbsoluteDifference>(AnyRows{A}, B, out, team);
+  pair_sums<AbsoluteDifference>(AnyRows{A}, B, out);
   CHECK(out[0] == 0.75);
-  pair_sums<SquaredDifference>(AnyRows{A}, S, out, team);
+  pair_sums<SquaredDifference>(AnyRows{A}, S, out);
   CHECK(out[0] == 0.3125);
-  pair_sums<SquaredDifference>(AnyRows{S}, S, out, team);
+  pair_sums<SquaredDifference>(AnyRows{S}, S, out);
   CHECK(out[0] == 0);
 }
 

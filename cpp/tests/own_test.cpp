@@ -1,12 +1,11 @@
 // A loss that answers from outside: the steps are those of the hinge, and a failure ends the fit where it is.
-#include "pegasos/loss/own.hpp"
-
 #include <cmath>
 #include <cstdint>
 #include <limits>
 #include <vector>
 
 #include "check.hpp"
+#include "pegasos/pegasos/own_loss.hpp"
 #include "pegasos/pegasos/solver.hpp"
 #include "small.hpp"
 

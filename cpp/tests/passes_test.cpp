@@ -7,10 +7,9 @@
 
 #include "check.hpp"
 #include "dual_data.hpp"
+#include "pegasos/data/scores.hpp"
 #include "pegasos/data/validate.hpp"
 #include "pegasos/kernel/block.hpp"
-#include "pegasos/kernel/pair_sums.hpp"
-#include "pegasos/linalg/scores.hpp"
 #include "pegasos/loss/all.hpp"
 #include "pegasos/second_order/descent.hpp"
 #include "pegasos/second_order/joint_system.hpp"
@@ -33,7 +32,7 @@ template <class Rows, class L>
 void check_certificate(Problem<Rows> p, const L& loss) {
   const auto width = size_t(blocks_of(loss).width());
   const auto w = draw(size_t(p.rows.dim()) * width, 1), raw = draw(size_t(p.rows.size()) * width, 2);
-  CHECK(pass_over(p, double(width), double(w.size())).parts >= many_parts);
+  CHECK(pass_over(p, int64_t(width), double(w.size())).parts >= many_parts);
   const auto dual = [&](int64_t i, double* a) {
     block_copy(blocks_of(loss), raw.data() + size_t(i) * width, a);
     blocks_of(loss).feasible(a, label<L>(p, i));
@@ -239,15 +238,6 @@ TEST(linear_scores_have_the_same_bytes_for_any_number_of_threads) {
       CHECK(out[size_t(2 * i)] == rows[i].dot(W.data()));
       CHECK(out[size_t(2 * i + 1)] == rows[i].dot(W.data() + rows.dim()));
     }
-  });
-}
-
-TEST(sums_over_pairs_of_rows_have_the_same_bytes_for_any_number_of_threads) {
-  const Data<> left(300, 20, 0.5, 8), right(200, 20, 0.5, 9);
-  const auto A = left.on_csr(1).rows, B = right.on_csr(1).rows;
-  check_same_bytes([&](Team& team, std::vector<double>& out) {
-    out.resize(size_t(left.m * right.m));
-    pair_sums<AbsoluteDifference>(AnyRows{A}, B, out, team);
   });
 }
 

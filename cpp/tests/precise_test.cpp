@@ -56,7 +56,7 @@ void check(const L& loss, bool free_bias) {
   auto p = data.on_dense(0.25);
   p.free_bias = free_bias;
   p.rows.bias = free_bias ? 0 : 0.5;
-  CHECK(pass_over(p, double(twofold_work * K), 2 * double(4 * K)).parts > 4);
+  CHECK(pass_over(p, twofold_work * K, 2 * double(4 * K)).parts > 4);
   std::vector<double> w(size_t(4 * K));
   for (size_t j = 0; j < w.size(); ++j) w[j] = 0.3 * std::sin(double(j + 1));
   const auto [plain, precise] = certified(p, loss, w, duals(p, loss));

@@ -1,5 +1,5 @@
 // What a solver makes of its certificates: which weights it keeps, when it asks for more digits, when it gives up.
-#include "pegasos/proof/proofs.hpp"
+#include "pegasos/dual/proofs.hpp"
 
 #include <cmath>
 #include <vector>

@@ -65,7 +65,7 @@ TEST(the_certificate_of_a_block_is_that_of_its_definition) {
   const KernelBlock<double> K{values.data(), 2, 0.5};
   RoundingTerms terms{lam, 0, 0, 0, false, true};
   const auto certified = [&](BlockTerms block) {
-    return certify(K, Hinge{}, BlockState{y, p, a, score}, block, 0.0, RowErrors{lengths, errors, ones}, terms);
+    return certify(K, Hinge{}, BlockState{y, p, a, score}, block, 0.0, {lengths, errors, ones, terms});
   };
   const CertifiedModel found = certified({});
   const double square = 0.5 * g[0] - 0.5 * g[1] + b * b, losses = 2 * (1 - g[0] - b) + (1 + g[1] + b);
@@ -95,7 +95,7 @@ TEST(steps_on_a_block_are_those_on_weights) {
       for (const bool moves_bias : {false, true}) {
         KernelSteps o{.lam = 0.5, .t = 0, .k = 2, .eta = eta, .radius = radius, .moves_bias = moves_bias, .b = 0.125};
         std::vector<double> sum(7), v(7), B(7), w(2), all(2);
-        pegasos_steps(K, SquaredHinge{}, o, y, share, sum, v, B);
+        pegasos_steps(K, SquaredHinge{}, o, {y, share, sum, v, B});
         double b = 0.125;
         for (size_t t = 1, first = 0; first < 7; ++t, first += 2) {
           const size_t last = std::min<size_t>(first + 2, 7), k = last - first;

@@ -7,7 +7,7 @@
 
 #include "check.hpp"
 #include "dual_data.hpp"
-#include "pegasos/dual/auto.hpp"
+#include "pegasos/auto.hpp"
 
 using namespace pegasos;
 
@@ -41,7 +41,7 @@ Climbed climb(const Problem<Rows>& p, int replicas, int threads, uint64_t epochs
     if (epoch > 0) ascent.shrink(tally.violation);
     out.duals.push_back(dual_of(p, out.a, out.u));
   }
-  CHECK(replicas == 1 || (ascent.path().meetings > 0 && ascent.path().merged > 0));
+  CHECK(replicas == 1 || (ascent.critical_path().meetings > 0 && ascent.critical_path().merged > 0));
   return out;
 }
 

@@ -6,8 +6,8 @@
 
 #include "check.hpp"
 #include "dual_data.hpp"
+#include "pegasos/dual/proofs.hpp"
 #include "pegasos/loss/all.hpp"
-#include "pegasos/proof/proofs.hpp"
 #include "pegasos/proof/rounding.hpp"
 
 using namespace pegasos;
@@ -191,7 +191,7 @@ TEST(sums_from_outside_are_those_of_one_costly_score) {
   c.rows = 3, c.weights = 4, c.total = 5, c.lam = 6, c.square = 7, c.dual_square = 8, c.losses = 9, c.costly = true;
   RoundingSums sums;
   sums.errors = 1e-3, sums.pull = 10, sums.conjugates = 11;
-  const Rounding here = rounding_of(sums, c), there = rounding_of_sums({1e-3, 10, 11}, 3, 4, 5, 6, 7, 8, 9);
+  const Rounding here = rounding_of(sums, c), there = rounding_of_sums({1e-3, 10, 11, 3, 4, 5, 6, 7, 8, 9});
   CHECK(here.above == there.above && here.below == there.below);
 }
 

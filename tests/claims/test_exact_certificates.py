@@ -11,7 +11,7 @@ import pytest
 import rational
 from own_losses import CertifiedHinge, CertifiedHuber
 
-from pegasos import Pegasos, PegasosClassifier, PegasosRegressor, losses
+from pegasos import Pegasos, PegasosClassifier, PegasosRegressor, _core, losses
 from pegasos.problem.data import InMemory
 from pegasos.problem.problem import Problem, Weights
 
@@ -39,14 +39,14 @@ def test_twice_the_digits_are_as_exact_as_they_say(loss: str, bias: str) -> None
         native = Problem(InMemory(X), given, weights, lam, spec, bias, **labels).native()
         w = np.append(rng.normal(size=3) / np.abs(X).max(), 0.0)
         a = rng.uniform(0, 1, size=24) * np.where(y > 0, 1.0, -1.0)
-        f, bound, b, above, below = native.certify_precisely(w, a)
+        f, bound, b, above, below = _core.testing.certify_precisely(native, w, a)
         truth = rational.objective(X, y, s, lam, loss, w[:3], b if bias == "free" else 0.0)
         assert abs(Fraction(f) - truth) <= Fraction(above)
         if bias == "none":  # with a free one the dual variables are balanced first
             exact = rational.dual(X, y, s, lam, loss, a)
             assert abs(Fraction(bound) - exact) <= Fraction(below)
             assert abs(Fraction(bound) - exact) <= abs(exact) * Fraction(2) ** -48
-            sharp += abs(Fraction(native.certify(w, a)[1]) - exact) > abs(Fraction(bound) - exact)
+            sharp += abs(Fraction(native.prove(w, a)[1]) - exact) > abs(Fraction(bound) - exact)
         assert abs(Fraction(f) - truth) <= truth * Fraction(2) ** -48
     assert bias == "free" or sharp > 6  # what the plain one cannot do
 

@@ -43,7 +43,7 @@ def test_python_and_native_code_know_the_same_losses():
 
 @pytest.mark.parametrize("loss", [*losses.all(), *losses.JOINT.values()], ids=lambda loss: loss.name)
 def test_both_declare_the_same(loss):
-    native = _core.declared_losses()[loss.name]
+    native = _core.testing.declared_losses()[loss.name]
     assert native["joint"] == loss.joint
     assert native["bounded_slope"] == loss.bounded_slope
     assert native["smooth"] == np.isfinite(loss.smoothness)

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import mutant_results
+import mutants
 import pytest
 from mutant_results import Results, Share, equivalents, mixed, room
+from mutant_switches import mutate
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,13 @@ def test_equivalent_mutants_are_known_by_their_line(tmp_path: Path, monkeypatch:
     assert equivalents([named(3)]) == {"loss/a.hpp | + 1 | line 3": "a or b is the same"}
     with pytest.raises(SystemExit, match="no mutant any more"):
         equivalents([named(4)])
+
+
+def test_every_equivalent_mutant_is_one_of_the_core() -> None:
+    core = mutants.ROOT / "cpp" / "pegasos"
+    assert equivalents(
+        [mutant for file in mutants.FILES for mutant in mutate(file, (core / file).read_text(), 0, set())[1]]
+    )
 
 
 def test_wilsons_interval() -> None:

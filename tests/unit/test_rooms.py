@@ -1,4 +1,4 @@
-"""The table of rooms in docs/architecture.md is what the files import."""
+"""The tables of rooms in docs/architecture.md are what the files import, and those of the core include."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src" / "pegasos"
 ROOMS = sorted(path.name for path in PACKAGE.iterdir() if (path / "__init__.py").exists())
 PUBLIC = "the public names"
+CORE = ROOT / "cpp" / "pegasos"
+CORE_ROOMS = sorted(path.name for path in CORE.iterdir() if path.is_dir())
 
 
 def table() -> dict[str, set[str]]:
@@ -21,6 +23,24 @@ def table() -> dict[str, set[str]]:
     lines = re.findall(r"^\| `(\w+)/` \|.*\| ([^|]+) \|$", text, re.MULTILINE)
     found = {room: {a or b for a, b in re.findall(r"`(\w+)/`|`(_core)`", cell)} for room, cell in lines}
     return {room: found[room] | ({PUBLIC} if PUBLIC in cell else set()) for room, cell in lines}
+
+
+def core_table() -> dict[str, set[str]]:
+    """What every room of the core may take from, in the order of the table."""
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    lines = re.findall(r"^\| `(\w+)` \|.*\| ([^|]+) \|$", text, re.MULTILINE)
+    return {room: set(re.findall(r"`(\w+)`", cell)) for room, cell in lines if room in CORE_ROOMS}
+
+
+def included(source: str) -> set[str]:
+    """Files that a file of the core includes: "pegasos/data/rows.hpp"; those of libraries in angles: "<vector>"."""
+    return {a or b for a, b in re.findall(r'^\s*#\s*include\s+(?:"([^"]+)"|(<[^>]+>))', source, re.MULTILINE)}
+
+
+def core_taken(room: str) -> set[str]:
+    """From where the files of a room of the core take something."""
+    files = [name for path in (CORE / room).rglob("*.[ch]pp") for name in included(path.read_text(encoding="utf-8"))]
+    return {name.split("/")[1] for name in files if name.startswith("pegasos/")} - {room}
 
 
 def imported(path: Path, source: str | None = None) -> Iterator[str]:
@@ -78,3 +98,32 @@ def test_imports_are_seen_wherever_they_stand() -> None:
         "from ..a.b import c\nfrom . import d\nfrom .. import _core, e\ndef f():\n import pegasos.g\n import pegasos"
     )
     assert [*imported(PACKAGE / "io" / "x.py", source)] == ["a.b", "io", "_core", "e", "g", ""]
+
+
+def test_every_room_of_the_core_is_in_its_table() -> None:
+    assert sorted(core_table()) == CORE_ROOMS
+
+
+@pytest.mark.parametrize("room", CORE_ROOMS)
+def test_a_room_of_the_core_takes_from_those_that_the_table_says(room: str) -> None:
+    assert core_taken(room) == core_table()[room]
+
+
+def test_rooms_of_the_core_are_layers() -> None:
+    above: set[str] = set()
+    for room, takes in core_table().items():
+        assert takes <= above, room
+        above.add(room)
+
+
+def test_the_core_knows_no_python() -> None:
+    for path in CORE.rglob("*.[ch]pp*"):
+        for name in included(path.read_text(encoding="utf-8")):
+            assert name.startswith(("pegasos/", "<")), path
+            assert "ython" not in name, path
+            assert "nanobind" not in name, path
+
+
+def test_includes_are_seen_wherever_they_stand() -> None:
+    source = '#include "pegasos/data/rows.hpp"\n  # include <vector>\n// #include "pegasos/io/scratch.hpp"\n'
+    assert included(source) == {"pegasos/data/rows.hpp", "<vector>"}

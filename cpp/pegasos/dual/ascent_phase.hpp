@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "pegasos/data/row_passes.hpp"
 #include "pegasos/dual/pace.hpp"
 #include "pegasos/dual/sdca.hpp"
 #include "pegasos/dual/shared.hpp"
@@ -75,7 +76,7 @@ class AscentPhase {
 
   const Pace& pace() const { return pace_; }
   int replicas() const { return ascent_.replicas(); }
-  const Path& path() const { return ascent_.path(); }
+  const CriticalPath& critical_path() const { return ascent_.critical_path(); }
   void another_had_its_turn() { pace_.start_anew(); }
 
   // Far from the optimum nearly every block of a joint hinge is free, so that Newton's system is as large as can be,
@@ -113,11 +114,11 @@ class AscentPhase {
     const auto m = double(s_.p.m());
     const auto most = int64_t(std::ceil(std::min(m, s_.o.max_epochs * m - double(s_.state.visits))));
     const Stream draws = Stream(s_.o.seed).split(epochs_++);
-    const double merged = ascent_.path().merged;
+    const double merged = ascent_.critical_path().merged;
     const bool whole = ascent_.epoch(s_.o.sampling, draws, growing, most, tally, s_.watch);
     s_.state.visits += tally.rows;
     // Merges of two replicas are in the price of a visit, as measured.
-    const double merges = ascent_.damped() ? price::number(true) * (ascent_.path().merged - merged) : 0;
+    const double merges = ascent_.damped() ? price::number(true) * (ascent_.critical_path().merged - merged) : 0;
     const double work =
         price::visits(s_.p.rows.is_dense(), double(tally.nonzeros), double(tally.rows), double(s_.width()), L::costly) +
         double(s_.p.m()) + double(u_.size()) + merges;
@@ -154,10 +155,8 @@ class AscentPhase {
     return true;
   }
 
-  // An estimate may be too large for good: now and then it is compared with the truth, for an eighth of the work.
   bool certificate_is_due() const {
-    const double spent = s_.meter.spent();
-    return spent - s_.proofs.spent_before() > std::max(8 * s_.proofs.cost(), spent / 8);
+    return is_certificate_due(s_.meter.spent(), s_.proofs.spent_before(), s_.proofs.cost());
   }
 
   // The pass sees every row: those that would move are visited again.

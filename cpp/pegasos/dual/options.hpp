@@ -5,7 +5,6 @@
 #include <memory_resource>
 #include <span>
 
-#include "pegasos/data/problem.hpp"
 #include "pegasos/data/sampler.hpp"
 #include "pegasos/dual/tally.hpp"
 #include "pegasos/run/snapshot.hpp"
@@ -29,12 +28,12 @@ struct DualOptions {
 };
 
 struct DualState {
-  std::span<double> a;    // dual variables, feasible
-  std::span<double> w;    // out: the weights whose objective is reported; in: a free bias to go on from, last
-  int64_t visits = 0;     // of rows, in this fit
-  double operations = 0;  // out: all work, counted (run/meter.hpp)
-  int replicas = 1;       // out: how many there were
-  Path path = {};         // out
+  std::span<double> a;              // dual variables, feasible
+  std::span<double> w;              // out: the weights whose objective is reported; in: a free bias to go on from, last
+  int64_t visits = 0;               // of rows, in this fit
+  double operations = 0;            // out: all work, counted (run/meter.hpp)
+  int replicas = 1;                 // out: how many there were
+  CriticalPath critical_path = {};  // out
   Snapshots snapshots = {};
 };
 

@@ -16,13 +16,14 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdint>
 #include <span>
 #include <vector>
 
 #include "pegasos/data/sampler.hpp"
+#include "pegasos/dual/each_pick.hpp"
+#include "pegasos/dual/kept_norms.hpp"
 #include "pegasos/dual/partition.hpp"
 #include "pegasos/dual/tally.hpp"
 
@@ -52,7 +53,7 @@ class PartitionAscent {
     for (double& x : mine) x /= o_.sigma;
     for (size_t k = 0; k < a.size(); ++k) onward[k] = o_.momentum * (a[k] - last[k]);
     choose(a, sums);
-    norms_.assign(size_t(p_.rows.size()), -1.0F);
+    norms_.assign(size_t(p_.rows.size()), unknown_norm);
     moved_.assign(size_t(width_), 0.0);
     const Rows rows = inner_rows();
     for (int64_t epoch = 0; epoch < o_.most_epochs && !active_.empty(); ++epoch) {
@@ -116,51 +117,43 @@ class PartitionAscent {
   // An epoch over the active rows, in place; those that have settled leave.
   void visit(const Rows& rows, int64_t epoch, std::span<double> a, std::span<double> u, double& gap,
              PartitionSums& sums) {
-    constexpr int64_t block = 512, ahead = Sampler::window_rows;
     const bool growing = o_.growing && epoch == 0;
     const double full = p_.total / o_.sigma;
     const double more = along_.empty() ? 0 : o_.common / o_.sigma - 1;
     double seen = growing ? 0 : full, scale = 1 / (p_.lam * full), largest = 0, squares = 0;
     const auto m = int64_t(active_.size());
     Sampler sampler(Sampling::blocks, Stream(o_.seed).split(uint64_t(epoch)).at(0), Population{m, active_, {}});
-    std::array<Sampler::Pick, block + ahead> picks;
     std::vector<uint32_t> left;
     left.reserve(active_.size());
     PerClass<Blocks> score(loss_), now(loss_);
-    for (int64_t begin = 0; begin < m; begin += block) {
-      const auto n = size_t(std::min(block, m - begin)), known = size_t(std::min(block + ahead, m - begin));
-      sampler.fill(uint64_t(begin), std::span(picks).first(known));
-      for (size_t j = 0; j < n; ++j) {
-        const int64_t i = picks[j].row;
-        if (j + size_t(ahead) < known) rows.prefetch(picks[j + size_t(ahead)].fetch);
-        const auto row = rows[i];
-        const auto y = label<L>(p_, i);
-        const double s = p_.weight(i);
-        double* const old = a.data() + i * width_;
-        if (growing) scale = 1 / (p_.lam * std::min(full, seen += s));
-        block_dot(loss_, row, u.data(), score.data());
-        const double along = along_.empty() ? 0 : along_[size_t(i)];
-        for (int64_t c = 0; c < width_; ++c)
-          score[c] = scale * (score[c] + more * along * moved_[size_t(c)]) + offset(c);
-        sums.nonzeros += double(row.size() * width_);
-        const double violation = loss_.violation(old, score.data(), y);
-        if (!(violation > 0)) {
-          if (!loss_.settled(old, score.data(), y, slack_)) left.push_back(uint32_t(i));
-          continue;
-        }
-        left.push_back(uint32_t(i));
-        largest = std::max(largest, violation), squares += violation * violation;
-        gap += s * gap_of(loss_, old, score.data(), y);
-        loss_.ascend(old, score.data(), y, s * scale * (norm2(row, i) + more * along * along), now.data());
-        bool moves = false;
-        for (int64_t c = 0; c < width_; ++c) {
-          moves |= (score[c] = s * (now[c] - old[c])) != 0;
-          moved_[size_t(c)] += along * score[c];
-          old[c] = now[c];
-        }
-        if (moves) block_axpy(loss_, row, score.data(), u.data());
+    each_pick(rows, sampler, 0, m, NoFacts(), [&](size_t, int64_t i) {
+      const auto row = rows[i];
+      const auto y = label<L>(p_, i);
+      const double s = p_.weight(i);
+      double* const old = a.data() + i * width_;
+      if (growing) scale = 1 / (p_.lam * std::min(full, seen += s));
+      block_dot(loss_, row, u.data(), score.data());
+      const double along = along_.empty() ? 0 : along_[size_t(i)];
+      for (int64_t c = 0; c < width_; ++c) score[c] = scale * (score[c] + more * along * moved_[size_t(c)]) + offset(c);
+      sums.nonzeros += double(row.size() * width_);
+      const double violation = loss_.violation(old, score.data(), y);
+      if (!(violation > 0)) {
+        if (!loss_.settled(old, score.data(), y, slack_)) left.push_back(uint32_t(i));
+        return;
       }
-    }
+      left.push_back(uint32_t(i));
+      largest = std::max(largest, violation), squares += violation * violation;
+      gap += s * gap_of(loss_, old, score.data(), y);
+      loss_.ascend(old, score.data(), y, s * scale * (kept_norm2(row, norms_[size_t(i)]) + more * along * along),
+                   now.data());
+      bool moves = false;
+      for (int64_t c = 0; c < width_; ++c) {
+        moves |= (score[c] = s * (now[c] - old[c])) != 0;
+        moved_[size_t(c)] += along * score[c];
+        old[c] = now[c];
+      }
+      if (moves) block_axpy(loss_, row, score.data(), u.data());
+    });
     sums.visits += double(m);
     if (!growing) slack_ = settled_by(largest, squares, double(m));
     std::sort(left.begin(), left.end());
@@ -168,14 +161,6 @@ class PartitionAscent {
   }
 
   double offset(int64_t c) const { return offsets_.empty() ? 0.0 : offsets_[size_t(c)]; }
-
-  double norm2(const auto& row, int64_t i) {
-    float& known = norms_[size_t(i)];
-    if (known >= 0) return double(known);
-    const double exact = row.norm2();
-    if (exact > 1e-30 && exact < 1e30) known = float(exact);  // as near as a step needs
-    return exact;
-  }
 
   const Problem<Rows>& p_;
   const Blocks& loss_;

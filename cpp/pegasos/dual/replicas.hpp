@@ -33,21 +33,18 @@ class RoundPlan {
   // asked: replicas, 0 for what suits the problem: two of many rows, one of few. row: numbers of a row; dim, width: of
   // u. Every copy is as long as u: there are no more of them than fit into half a gigabyte.
   RoundPlan(int asked, int64_t m, double row, int64_t dim, int64_t width, bool joint) : damped_(asked > 2) {
-    const double quick = 4e6 / (row * double(width));  // Ctrl-C waits for a round: it must not be long
+    const double quick = quick_work / (row * double(width));
     if (damped_) {
-      const double room = 0x1p26 / (double(dim) * double(width));
+      const double room = most_numbers / (double(dim) * double(width));
       replicas_ = int(std::max(1.0, std::min({double(asked), double(m) / least_rows, room})));
-      longest_ = std::max<int64_t>(1, int64_t(std::min(std::max(2.4 * double(dim), 1e5) / row, quick)));
+      longest_ = std::max<int64_t>(1, int64_t(std::min(std::max(merged * double(dim), damped_work) / row, quick)));
       shortest_ = std::min(longest_, least_rows);
       return;
     }
-    // A merge reads and writes u a few times: chunks must outweigh it. Few rows due mean short chunks, and very few a
-    // single replica: two would overshoot (arXiv, lam 1e-6, one thread: two replicas throughout take 1.5 times as long
-    // as one, so it is about 1.1).
-    const double useful = 12.0 * double(dim) / row;
-    shortest_ = int64_t(std::max({1.0, useful / 3, std::min(4096.0, quick)}));
+    const double useful = outweighs * double(dim) / row;
+    shortest_ = int64_t(std::max({1.0, useful / shorter, std::min(chunk_rows, quick)}));
     longest_ = std::max(shortest_, int64_t(useful));
-    few_ = std::max((joint ? 8 : 16) * shortest_, 8 * longest_);  // visits of joint losses cost more
+    few_ = std::max((joint ? few_joint_chunks : few_chunks) * shortest_, few_long_chunks * longest_);
     replicas_ = asked != 1 && m >= few_ ? 2 : 1;
     if (replicas_ == 1) longest_ = std::max<int64_t>(1, int64_t(quick));
   }
@@ -61,18 +58,42 @@ class RoundPlan {
     const int64_t left = end - at;
     if (damped_) {
       const bool first = growing && at < first_rows;
-      const int64_t all = growing ? at / 4 : end / 12;
+      const int64_t all = growing ? at / growth : end / damped_rounds;
       const int64_t rows = first ? first_rows : std::clamp(all / replicas_, shortest_, longest_);
       return {first ? 1 : int(std::min<int64_t>(replicas_, (left + rows - 1) / rows)), std::min(rows, left)};
     }
     const bool both = replicas_ == 2 && end >= few_;
-    const int64_t longest = both ? std::clamp(end / 48, shortest_, longest_) : longest_;
-    const int64_t rows = growing ? std::clamp(at / 8, std::min<int64_t>(512, longest), longest) : longest;
+    const int64_t longest = both ? std::clamp(end / rounds, shortest_, longest_) : longest_;
+    const int64_t rows = growing ? std::clamp(at / (2 * growth), std::min(first_rows, longest), longest) : longest;
     return {both && left > rows && (at > 0 || !growing) ? 2 : 1, std::min(rows, left)};
   }
 
  private:
-  static constexpr int64_t least_rows = 64, first_rows = 512;
+  // Numbers of rows, times scores, in a round: Ctrl-C waits for it, some milliseconds. Numbers of all copies of u: half
+  // a gigabyte.
+  static constexpr double quick_work = 4e6, most_numbers = 0x1p26;
+
+  // Two replicas. A merge reads and writes u a few times: chunks must outweigh it, by so many numbers of rows for one
+  // of u. Where few rows are due chunks are shorter, three times at most: a tenth off with one thread; six times took
+  // 10 to 25 % longer with two. But 4,096 rows: with 2,048 to 512 two threads took 20 to 50 % longer (covertype).
+  static constexpr double outweighs = 12, shorter = 3, chunk_rows = 4096;
+  // An epoch has so many rounds as far as lengths allow.
+  static constexpr int64_t rounds = 48;
+  // Fewer rows than so many chunks are left to a single replica: two would overshoot. Below 16, 8, 4 chunks, and never:
+  // 1.08, 1.13, 1.15 and 1.4 times the time of one replica, in one thread (arXiv, lam 1e-6). Visits of joint losses
+  // cost more.
+  static constexpr int64_t few_chunks = 16, few_joint_chunks = 8, few_long_chunks = 8;
+
+  // More replicas. So many numbers of rows a round for one of u, which a merge reads and writes, or so many in all
+  // where u is short; so many rounds an epoch: with 25 the critical path was 36 in place of 28 million numbers (the
+  // abstracts, lam 1e-5, 16 replicas).
+  static constexpr double merged = 2.4, damped_work = 1e5;
+  static constexpr int64_t damped_rounds = 12;
+  static constexpr int64_t least_rows = 64;  // of each replica
+
+  // In an epoch from zero the rows of a round are at most this part of those before it, for two replicas half of it
+  // each; while they are fewer than the first ones more than two replicas are one.
+  static constexpr int64_t growth = 4, first_rows = 512;
 
   bool damped_;
   int replicas_ = 1;

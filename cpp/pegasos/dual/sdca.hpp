@@ -14,7 +14,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -25,11 +24,14 @@
 #include "pegasos/data/problem.hpp"
 #include "pegasos/data/sampler.hpp"
 #include "pegasos/dual/due.hpp"
+#include "pegasos/dual/each_pick.hpp"
+#include "pegasos/dual/kept_norms.hpp"
 #include "pegasos/dual/replicas.hpp"
 #include "pegasos/dual/tally.hpp"
 #include "pegasos/loss/wide.hpp"
 #include "pegasos/run/snapshot.hpp"
 #include "pegasos/run/team.hpp"
+#include "pegasos/run/watch.hpp"
 
 namespace pegasos {
 
@@ -47,7 +49,7 @@ class DualAscent {
         a_(a),
         u_(u),
         team_(team),
-        q_(size_t(problem.rows.size()), unknown, per_row),
+        q_(size_t(problem.rows.size()), unknown_norm, per_row),
         calm_(q_.size(), uint8_t(0), per_row),
         due_(per_row),
         plan_(replicas, p_.m(), p_.row_length(), p_.rows.dim(), loss_.width(), JointLoss<L>),
@@ -75,7 +77,7 @@ class DualAscent {
       if (count == 1) {
         visit(samplers[0], at, next, {u_, total, growing}, tallies_[0]);
         replicas_.forget();
-        path_.longest += tallies_[0].nonzeros;
+        critical_path_.longest += tallies_[0].nonzeros;
       } else {
         visit_together(samplers, at, next, {count, rows}, total, growing);
       }
@@ -89,7 +91,7 @@ class DualAscent {
 
   int replicas() const { return plan_.replicas(); }
   bool damped() const { return plan_.damped(); }
-  const Path& path() const { return path_; }
+  const CriticalPath& critical_path() const { return critical_path_; }
 
   // From the next epoch on: rows that are settled by more than `slack` at a visit sit out until a certificate finds
   // that they would move, and rows that were calm at their last visits are visited less often.
@@ -103,13 +105,12 @@ class DualAscent {
   void visit(Snapshot& s) {
     s.numbers(std::span<float>(q_));
     s.numbers(std::span<uint8_t>(calm_));
-    s.items(epoch_, slack_, path_);
+    s.items(epoch_, slack_, critical_path_);
     replicas_.visit(s);
   }
 
  private:
-  static constexpr float unknown = -1;
-  static constexpr uint8_t out = 255, calmest = 3;
+  static constexpr uint8_t out = 255, calmest = 3;  // of calm_: the row sits out; calmer than that is no matter
 
   // Calm rows come every second, fourth, eighth epoch: most of them will not move, and each costs a cache miss.
   void choose_due(bool all) {
@@ -150,14 +151,6 @@ class DualAscent {
     __builtin_prefetch(calm_.data() + i, 1);
   }
 
-  double norm2(const auto& row, int64_t i) {
-    float& known = q_[size_t(i)];
-    if (known != unknown) return double(known);
-    const double exact = row.norm2();
-    if (exact > 1e-30 && exact < 1e30) known = float(exact);  // as near as a step needs; others are computed anew
-    return exact;
-  }
-
   // A chunk for each replica of the round, all from the same u. Leaves the sum of their tallies in the first.
   void visit_together(std::vector<Sampler>& samplers, int64_t at, int64_t end, Round round, double total,
                       bool growing) {
@@ -176,8 +169,8 @@ class DualAscent {
       tallies_[0].add(tallies_[r]);
     }
     merge(count, growing ? total + tallies_[0].weight : p_.total);
-    path_.longest += longest;
-    path_.meetings += 2;  // after the chunks, and after the merge
+    critical_path_.longest += longest;
+    critical_path_.meetings += 2;  // after the chunks, and after the merge
   }
 
   void visit(Sampler& sampler, int64_t from, int64_t to, const Chunk& chunk, Tally& tally) {
@@ -194,58 +187,49 @@ class DualAscent {
     const bool growing = chunk.growing;
     std::vector<Change>* const changes = chunk.changes;
     double total = chunk.total;
-    constexpr int64_t block = 512, near = Sampler::window_rows, far = near + Sampler::bucket_rows;
-    std::array<Sampler::Pick, block + far> picks;
-    const auto last = int64_t(sampler.population().m);
     double scale = 1 / (p_.lam * total);
     PerClass<Blocks> score(loss_), now(loss_);
-    for (int64_t begin = from; begin < to; begin += block) {
-      const auto n = size_t(std::min(block, to - begin)), known = size_t(std::min(block + far, last - begin));
-      sampler.fill(uint64_t(begin), std::span(picks).first(known));
-      for (size_t j = 0; j < n; ++j) {
-        const int64_t i = picks[j].row;
-        // Far ahead where the row is and what is known of it, near ahead the row itself.
-        if (j + size_t(far) < known) prefetch_facts(rows, picks[j + size_t(far)].fetch);
-        if (j + size_t(near) < known) rows.prefetch(picks[j + size_t(near)].fetch);
-        const auto row = rows[i];
-        const double s = p_.weight(i);
-        const auto y = label<L>(p_, i);
-        double* const old = dual_of(i);
-        if (growing) scale = 1 / (p_.lam * (total += s));
-        block_dot(loss_, row, u.data(), score.data());
-        for (int64_t c = 0; c < loss_.width(); ++c) score[c] = scale * score[c] + offset_of<L>(p_, c);
-        tally.weight += s;
-        tally.nonzeros += row.size() * loss_.width();
-        const double violation = loss_.violation(old, score.data(), y);
-        uint8_t& calm = calm_[size_t(i)];
-        if (!(violation > 0)) {  // it stays where it is and adds nothing to the gap, as most do near the end
-          if (loss_.settled(old, score.data(), y, slack_))
-            calm = out;
-          else if (calm < calmest)
-            ++calm;
-          continue;
-        }
-        calm = 0;
-        if ((j & skips_) == 0) tally.gap += double(skips_ + 1) * s * gap_of(loss_, old, score.data(), y);
-        tally.violation = std::max(tally.violation, violation);
-        tally.squares += violation * violation;
-        const double curvature =
-            s * scale * (damped ? chunk.damped->look(row, chunk.sigma, chunk.touched) : norm2(row, i));
-        loss_.ascend(old, score.data(), y, curvature, now.data());
-        if (!differ(now.data(), old)) continue;
-        tally.ascent += s * ascent_of(old, now.data(), score.data(), y, curvature);
-        for (int64_t c = 0; c < loss_.width(); ++c) {
-          if (changes) changes->push_back({size_t(old - a_.data() + c), old[c]});
-          tally.ascent -= s * offset_of<L>(p_, c) * (now[c] - old[c]);
-          score[c] = s * (now[c] - old[c]);
-          old[c] = now[c];
-        }
-        if constexpr (damped)
-          block_axpy(loss_, chunk.damped->of(row), score.data(), u.data());
-        else
-          block_axpy(loss_, row, score.data(), u.data());
+    const auto facts = [&](int64_t i) __attribute__((always_inline)) { prefetch_facts(rows, i); };
+    const auto one = [&](size_t j, int64_t i) __attribute__((always_inline)) {
+      const auto row = rows[i];
+      const double s = p_.weight(i);
+      const auto y = label<L>(p_, i);
+      double* const old = dual_of(i);
+      if (growing) scale = 1 / (p_.lam * (total += s));
+      block_dot(loss_, row, u.data(), score.data());
+      for (int64_t c = 0; c < loss_.width(); ++c) score[c] = scale * score[c] + offset_of<L>(p_, c);
+      tally.weight += s;
+      tally.nonzeros += row.size() * loss_.width();
+      const double violation = loss_.violation(old, score.data(), y);
+      uint8_t& calm = calm_[size_t(i)];
+      if (!(violation > 0)) {  // it stays where it is and adds nothing to the gap, as most do near the end
+        if (loss_.settled(old, score.data(), y, slack_))
+          calm = out;
+        else if (calm < calmest)
+          ++calm;
+        return;
       }
-    }
+      calm = 0;
+      if ((j & skips_) == 0) tally.gap += double(skips_ + 1) * s * gap_of(loss_, old, score.data(), y);
+      tally.violation = std::max(tally.violation, violation);
+      tally.squares += violation * violation;
+      const double curvature =
+          s * scale * (damped ? chunk.damped->look(row, chunk.sigma, chunk.touched) : kept_norm2(row, q_[size_t(i)]));
+      loss_.ascend(old, score.data(), y, curvature, now.data());
+      if (!differ(now.data(), old)) return;
+      tally.ascent += s * ascent_of(old, now.data(), score.data(), y, curvature);
+      for (int64_t c = 0; c < loss_.width(); ++c) {
+        if (changes) changes->push_back({size_t(old - a_.data() + c), old[c]});
+        tally.ascent -= s * offset_of<L>(p_, c) * (now[c] - old[c]);
+        score[c] = s * (now[c] - old[c]);
+        old[c] = now[c];
+      }
+      if constexpr (damped)
+        block_axpy(loss_, chunk.damped->of(row), score.data(), u.data());
+      else
+        block_axpy(loss_, row, score.data(), u.data());
+    };
+    each_pick(rows, sampler, from, to, facts, one);
     tally.rows = to - from;
     sums = tally;
   }
@@ -271,7 +255,7 @@ class DualAscent {
   // it, and none can sit out (arXiv, lam 1e-6, two threads: 740 -> 630 ms).
   void merge(int count, double total) {
     const Replicas::Merged found = replicas_.merge(u_, count, team_);
-    path_.merged += found.numbers;
+    critical_path_.merged += found.numbers;
     const double theta = (tallies_[0].ascent * p_.lam * total - found.along) / found.square;
     if (theta >= 0.75 || found.square == 0) return;
     const double part = std::max(0.0, theta);
@@ -294,7 +278,7 @@ class DualAscent {
   Replicas replicas_;
   std::vector<std::vector<Change>> changes_;  // of a, by each replica
   std::vector<Tally> tallies_;
-  Path path_;
+  CriticalPath critical_path_;
 };
 
 }  // namespace pegasos

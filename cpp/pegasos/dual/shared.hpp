@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "pegasos/dual/options.hpp"
+#include "pegasos/dual/proofs.hpp"
 #include "pegasos/dual/proximal_bias.hpp"
-#include "pegasos/proof/proofs.hpp"
 #include "pegasos/run/deadline.hpp"
 #include "pegasos/run/meter.hpp"
 #include "pegasos/run/prices.hpp"

@@ -20,7 +20,9 @@
 #include <span>
 #include <vector>
 
+#include "pegasos/data/row_passes.hpp"
 #include "pegasos/data/sampler.hpp"
+#include "pegasos/dual/each_pick.hpp"
 #include "pegasos/dual/pace.hpp"
 #include "pegasos/dual/side_sums.hpp"
 #include "pegasos/dual/tally.hpp"
@@ -90,16 +92,16 @@ class SideBySide {
   }
 
  private:
-  static constexpr uint8_t calmest = 3, out = 255;
-  static constexpr double usual_trust = 0.7;  // what most exact gaps are above, in expected ones
+  static constexpr uint8_t calmest = 3, out = 255;  // as in dual/sdca.hpp
+  static constexpr double usual_trust = 0.7;        // what most exact gaps are above, in expected ones
 
   struct Lane {
     double scale;  // 1 / (lam S); while S grows, of the rows seen
     History history;
-    double seen = 0;                            // their weight
-    double gap = 0, before = -1, expected = 0;  // estimates: of this epoch and the last one, and for now
-    double length = 0;                          // ||u|| at most
-    double trust = 1;
+    double seen = 0;                                         // their weight
+    double gap = 0, before = -1, expected = 0;               // estimates: of this epoch and the last one, and for now
+    double length = 0;                                       // ||u|| at most
+    double trust = 1;                                        // exact gap over expected, learnt
     double slack = std::numeric_limits<double>::infinity();  // who is settled by more sits out
     double violation = 0, squares = 0;                       // of this epoch: the largest, and the sum of squares
   };
@@ -119,28 +121,22 @@ class SideBySide {
     choose_due(epoch);
     for (Lane& lane : lanes_)
       lane.before = epoch == 0 ? -1 : lane.gap, lane.gap = lane.seen = lane.violation = lane.squares = 0;
-    constexpr int64_t block = 512, near = Sampler::window_rows;
     const auto m = int64_t(due_.size());
     for (Lane& lane : lanes_) lane.expected = 0;
     if (m == 0) return true;  // all are at rest
     Sampler sampler(Sampling::blocks, Stream(o_.seed).split(uint64_t(epoch)).at(0), Population{m, due_, {}});
-    std::array<Sampler::Pick, block + near> picks;
     std::vector<double> score(p_.size()), change(p_.size());
     int64_t nonzeros = 0;
     bool go_on = true;
     rows_.visit([&](const auto& rows) {
-      for (int64_t begin = 0; begin < m && go_on; begin += block) {
-        const auto n = size_t(std::min(block, m - begin)), known = size_t(std::min(block + near, m - begin));
-        sampler.fill(uint64_t(begin), std::span(picks).first(known));
+      for (int64_t begin = 0; begin < m && go_on; begin += picks_at_once) {
         int64_t work = 0;
-        for (size_t j = 0; j < n; ++j) {
-          if (j + size_t(near) < known) rows.prefetch(picks[j + size_t(near)].fetch);
-          const auto row = rows[picks[j].row];
+        each_pick(rows, sampler, begin, std::min(begin + picks_at_once, m), NoFacts(), [&](size_t, int64_t i) {
+          const auto row = rows[i];
           simd::dot(row, n_, s_.u.data(), score.data());
-          if (ascend(row, picks[j].row, growing, score.data(), change.data()))
-            simd::axpy_all(row, n_, change.data(), s_.u.data());
+          if (ascend(row, i, growing, score.data(), change.data())) simd::axpy_all(row, n_, change.data(), s_.u.data());
           work += row.size();
-        }
+        });
         nonzeros += work;
         go_on = watch_.go_on(work * n_);
       }
@@ -192,16 +188,15 @@ class SideBySide {
     return moves;
   }
 
-  // Whether a certificate will probably prove tol for all. An estimate may be too large for good: now and then it is
-  // compared with the truth, for a part of the work.
+  // Whether a certificate will probably prove tol for all, or is due.
   bool is_time() const {
     const auto all = [&](const auto& trust) {
       return std::all_of(lanes_.begin(), lanes_.end(), [&](const Lane& l) { return l.expected * trust(l) <= o_.tol; });
     };
     if (all([](const Lane& l) { return l.trust; })) return true;
     if (!o_.many_epochs) return false;
-    const bool due = s_.operations - certified_at_ > std::max(8 * certificate_price(), s_.operations / 8);
-    return due && all([](const Lane&) { return usual_trust; });
+    return is_certificate_due(s_.operations, certified_at_, certificate_price()) &&
+           all([](const Lane&) { return usual_trust; });
   }
 
   double certificate_price() const {
@@ -232,7 +227,7 @@ class SideBySide {
       square = take_weights(w);
     }
     for (size_t l = 0; l < n; ++l) size[l] = std::sqrt(2 * square[l] / p_[l].lam);
-    const Pass pass = pass_over(p_[0], double(n));
+    const Pass pass = pass_over(p_[0], n_);
     std::vector<Sums> sums(size_t(pass.parts) * n);
     const auto work = [&](int64_t part, int64_t from, int64_t to) {
       int64_t done = 0;

@@ -15,7 +15,11 @@
 #include <vector>
 
 #include "pegasos/data/any_rows.hpp"
+#include "pegasos/data/row_passes.hpp"
+#include "pegasos/dual/kept_norms.hpp"
 #include "pegasos/dual/side_state.hpp"
+#include "pegasos/dual/warm.hpp"
+#include "pegasos/linalg/part_vectors.hpp"
 #include "pegasos/loss/wide.hpp"
 #include "pegasos/proof/rounding.hpp"
 #include "pegasos/run/passes.hpp"
@@ -32,13 +36,7 @@ class SideSums {
   static double longest(double norm2) { return (1 + norm2) / 2; }
 
   // ||x_i||^2, to seven digits.
-  double norm2(const auto& row, int64_t i) {
-    float& known = s_.norms[size_t(i)];
-    if (known >= 0) return double(known);
-    const double exact = row.norm2();
-    if (exact > 1e-30 && exact < 1e30) known = float(exact);
-    return exact;
-  }
+  double norm2(const auto& row, int64_t i) { return kept_norm2(row, s_.norms[size_t(i)]); }
 
   // ||u||^2 of each problem.
   std::vector<double> squares() const {
@@ -77,7 +75,7 @@ class SideSums {
   // u from a; false when interrupted.
   bool sum_up() {
     const AnyRows& rows = p_[0].rows;
-    const Pass pass = pass_over(p_[0], double(n_), double(s_.u.size()));
+    const Pass pass = pass_over(p_[0], int64_t(n_), double(s_.u.size()));
     PartVectors sums(pass.parts, s_.u.size());
     std::vector<double> pulls(size_t(pass.parts) * n_);
     const auto start = [&](int64_t part) { sums.clear(part); };
@@ -111,7 +109,7 @@ class SideSums {
   // As in dual/warm.hpp, for dual variables of seven digits.
   template <class L>
   double best_part(size_t l, const L& loss, double penalty) const {
-    constexpr std::array parts{1.0, 0.8, 0.6, 0.45, 0.3, 0.2, 0.1, 0.03};
+    constexpr auto& parts = parts_to_try;
     std::array<double, parts.size()> sums{};
     sum_over(Pass::over(int64_t(s_.norms.size()), 16), team_, sums, [&](auto& mine, int64_t i, int64_t) {
       const double s = s_.s[l][i], a = double(s_.a[l][size_t(i)]);

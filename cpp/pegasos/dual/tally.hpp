@@ -33,8 +33,8 @@ inline double settled_by(double largest, double squares, double rows) {
   return std::min(largest, 10 * std::sqrt(squares / std::max(rows, 1.0)));
 }
 
-// What coordinate ascent would take with as many threads as it has replicas.
-struct Path {
+// The critical path of coordinate ascent: what it would take with as many threads as it has replicas.
+struct CriticalPath {
   int64_t longest = 0;   // non-zeros: of every round those of the replica that has most
   double merged = 0;     // numbers of u and its copies that merges read and write, by all threads together
   int64_t meetings = 0;  // of the threads

@@ -11,8 +11,11 @@
 #include <vector>
 
 #include "pegasos/data/problem.hpp"
+#include "pegasos/data/row_passes.hpp"
+#include "pegasos/linalg/part_vectors.hpp"
 #include "pegasos/loss/wide.hpp"
 #include "pegasos/run/passes.hpp"
+#include "pegasos/run/watch.hpp"
 
 namespace pegasos {
 
@@ -39,11 +42,14 @@ void make_feasible(const Problem<Rows>& p, const L& loss, std::span<double> a, T
   });
 }
 
-// The part of a, one of a few, with the largest dual objective; penalty: lam/2 ||w(a)||^2. Any part of a feasible a is
+// Parts of dual variables that a warm start tries.
+inline constexpr std::array parts_to_try{1.0, 0.8, 0.6, 0.45, 0.3, 0.2, 0.1, 0.03};
+
+// The part of a, one of these, with the largest dual objective; penalty: lam/2 ||w(a)||^2. Any part of a feasible a is
 // feasible: zero is, and the domains are convex. What is added to every score, the last b of a free bias, counts.
 template <class Rows, class L>
 double best_part(const Problem<Rows>& p, const L& loss, std::span<const double> a, double penalty, Team& team) {
-  constexpr std::array parts{1.0, 0.8, 0.6, 0.45, 0.3, 0.2, 0.1, 0.03};
+  constexpr auto& parts = parts_to_try;
   std::array<double, parts.size()> sums{};
   const auto& blocks = blocks_of(loss);
   const auto width = size_t(blocks.width());
@@ -86,7 +92,7 @@ bool sum_up(const Problem<Rows>& p, const L& loss, std::span<const double> a, st
             Watch& watch) {
   const auto& blocks = blocks_of(loss);
   const int64_t width = blocks.width();
-  const Pass pass = pass_over(p, double(width), double(u.size()));
+  const RowPass pass = pass_over(p, width, double(u.size()));
   PartVectors sums(pass.parts, u.size(), u.data()), moves(pass.parts, size_t(width));
   const auto add = [&](int64_t part, int64_t i, const auto& row) {
     double* const mine = moves.of(part);
@@ -94,7 +100,7 @@ bool sum_up(const Problem<Rows>& p, const L& loss, std::span<const double> a, st
     for (int64_t c = 0; c < width; ++c) any |= (mine[c] = p.weight(i) * a[size_t(i * width + c)]) != 0;
     if (any) block_axpy(blocks, row, mine, sums.of(part));
   };
-  if (!over_rows(p, pass, width, team, watch, [&](int64_t part) { sums.clear(part); }, add)) return false;
+  if (!over_rows(p, pass, team, watch, [&](int64_t part) { sums.clear(part); }, add)) return false;
   sums.total(team);
   return true;
 }

@@ -17,12 +17,12 @@
 #include <utility>
 #include <vector>
 
-#include "pegasos/data/problem.hpp"
 #include "pegasos/data/random.hpp"
 #include "pegasos/linalg/simd.hpp"
 #include "pegasos/loss/all.hpp"
 #include "pegasos/proof/best_bias.hpp"
 #include "pegasos/run/passes.hpp"
+#include "pegasos/run/watch.hpp"
 
 namespace pegasos {
 

@@ -122,7 +122,7 @@ PEG_CLIMB(double)
 
 }  // namespace simd
 
-// One climb on a block. The scores in the state hold the bias.
+// One climb, a series of such steps, on a block. The scores in the state hold the bias.
 template <class T, PiecewiseLinear L>
 class Climb {
  public:

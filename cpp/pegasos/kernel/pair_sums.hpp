@@ -18,7 +18,6 @@
 #include <vector>
 
 #include "pegasos/data/any_rows.hpp"
-#include "pegasos/run/passes.hpp"
 
 namespace pegasos {
 
@@ -40,51 +39,46 @@ struct ChiSquared {
   }
 };
 
-// out: A.size() x B.size(), row by row. Each row of A is read once, of whichever kind it is; B is compiled for each.
+// out: A.size() x B.size(), row by row. Each row of A is read once, of whichever kind it is; B is compiled for each. In
+// one thread: those of a fit have a tile of the kernel matrix each.
 template <class Term, class Right>
-void pair_sums(const AnyRows& A, const Right& B, std::span<double> out, Team& team) {
-  const double pairs = double(std::max<int64_t>(1, B.size()));
-  const double each =
-      pairs * (double(A.nonzeros()) / double(std::max<int64_t>(1, A.size())) + 1) + double(B.nonzeros());
-  const Pass pass = Pass::over(A.size(), each, 2.0 * double(A.dim()));
-  team.each(pass.parts, [&](int64_t part) {
-    std::vector<double> x(size_t(A.dim()));
-    std::vector<int64_t> seen(x.size(), -1);  // the last row of B with a value in each column
-    std::vector<size_t> columns;              // of the row of A
-    for (int64_t i = pass.first(part); i < pass.first(part + 1); ++i) {
-      columns.clear();
-      A[i].each([&](int64_t column, double value) {
-        columns.push_back(size_t(column));
-        x[size_t(column)] += value;
-      });
-      for (int64_t c = 0; c < B.size(); ++c) {
-        const auto other = B[c];
-        double sum = 0;
-        for (int64_t j = 0; j < other.size(); ++j) {
-          const auto column = size_t(other.column(j));
-          sum += Term::pair(x[column], double(other.val[j]));
-          seen[column] = c;
-        }
-        if (other.size() < B.d)
-          for (const size_t column : columns)
-            if (seen[column] != c) sum += Term::alone(x[column]);
-        out[size_t(i * B.size() + c)] = sum;
+void pair_sums(const AnyRows& A, const Right& B, std::span<double> out) {
+  std::vector<double> x(size_t(A.dim()));
+  std::vector<int64_t> seen(x.size(), -1);  // the last row of B with a value in each column
+  std::vector<size_t> columns;              // of the row of A
+  for (int64_t i = 0; i < A.size(); ++i) {
+    columns.clear();
+    A[i].each([&](int64_t column, double value) {
+      columns.push_back(size_t(column));
+      x[size_t(column)] += value;
+    });
+    for (int64_t c = 0; c < B.size(); ++c) {
+      const auto other = B[c];
+      double sum = 0;
+      for (int64_t j = 0; j < other.size(); ++j) {
+        const auto column = size_t(other.column(j));
+        sum += Term::pair(x[column], double(other.val[j]));
+        seen[column] = c;
       }
-      std::fill(seen.begin(), seen.end(), -1);
-      for (const size_t column : columns) x[column] = 0;
+      if (other.size() < B.d)
+        for (const size_t column : columns)
+          if (seen[column] != c) sum += Term::alone(x[column]);
+      out[size_t(i * B.size() + c)] = sum;
     }
-  });
+    std::fill(seen.begin(), seen.end(), -1);
+    for (const size_t column : columns) x[column] = 0;
+  }
 }
 
 // The same for a kind that has a name.
 template <class Right>
-void pair_sums(const std::string& kind, const AnyRows& A, const Right& B, std::span<double> out, Team& team) {
+void pair_sums(const std::string& kind, const AnyRows& A, const Right& B, std::span<double> out) {
   if (kind == "absolute")
-    pair_sums<AbsoluteDifference>(A, B, out, team);
+    pair_sums<AbsoluteDifference>(A, B, out);
   else if (kind == "squared")
-    pair_sums<SquaredDifference>(A, B, out, team);
+    pair_sums<SquaredDifference>(A, B, out);
   else if (kind == "chi squared")
-    pair_sums<ChiSquared>(A, B, out, team);
+    pair_sums<ChiSquared>(A, B, out);
   else
     throw std::invalid_argument("unknown kind of sums '" + kind + "'; known: absolute, squared, chi squared");
 }

@@ -130,7 +130,7 @@ class PairSolver {
     std::copy(state.score.begin(), state.score.end(), g_.begin());
     const RoundingTerms rounding{pair.lam, 0, t_.parameter, 0, o.terms.free_bias, t_.offset > 0};
     const CertifiedModel found =
-        certify(K, loss_, {y_, p_, a_, g_}, o.terms, fit.solved.shift, RowErrors{lengths_, left_, right_}, rounding);
+        certify(K, loss_, {y_, p_, a_, g_}, o.terms, fit.solved.shift, {lengths_, left_, right_, rounding});
     if (!(found.disagreement < less_than)) return less_than;
     history.add(fit.solved.visits, found.objective, found.dual, {found.above, found.below});
     fit.b = found.b;

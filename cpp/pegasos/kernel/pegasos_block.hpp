@@ -61,11 +61,17 @@ void follow_square(const KernelBlock<T>& K, KernelSteps& o, double shrink, int64
   o.square = o.radius * o.radius;
 }
 
-// sum_i holds sum_j v_j (K_ij + offset) over all rows j at the time of step t. v and B: what the picks add to those of
-// their rows. Ends early where units has grown so much that v and C are to be written in others.
+// The picks of a block, one number each.
+struct KernelPicks {
+  std::span<const double> y, share;  // labels, and what a pick's slope counts
+  std::span<double> sum;             // sum_j v_j (K_ij + offset) over all rows j at the time of step t
+  std::span<double> v, B;            // out: what the picks add to those of their rows
+};
+
+// Ends early where units has grown so much that v and C are to be written in others.
 template <class T, Loss L>
-void pegasos_steps(const KernelBlock<T>& K, const L& loss, KernelSteps& o, std::span<const double> y,
-                   std::span<const double> share, std::span<double> sum, std::span<double> v, std::span<double> B) {
+void pegasos_steps(const KernelBlock<T>& K, const L& loss, KernelSteps& o, const KernelPicks& picks) {
+  const auto& [y, share, sum, v, B] = picks;
   const double most = 1e3 * o.units;
   for (int64_t first = 0; first < K.n && (o.plain() || o.units <= most); first += o.k) {
     const int64_t last = std::min(first + o.k, K.n), t = ++o.t;

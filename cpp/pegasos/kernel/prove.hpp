@@ -86,18 +86,20 @@ struct CertifiedModel {
   double b, objective, dual, disagreement, above, below;
 };
 
-// What rounding_of needs to know of the rows of a block.
-struct RowErrors {
+// What rounding_of needs to know of a block: of its rows, and of the model, whose `bias` and `chain` follow from the
+// proof.
+struct BlockErrors {
   std::span<const double> lengths, left, right;
+  RoundingTerms terms;
 };
 
-// rounding: `bias` and `chain` follow from the proof.
 template <class T, Loss L>
 CertifiedModel certify(const KernelBlock<T>& K, const L& loss, const BlockState& state, const BlockTerms& terms,
-                       double guess, const RowErrors& errors, RoundingTerms rounding) {
+                       double guess, const BlockErrors& errors) {
   const Proven found = prove(K, loss, state, terms, guess);
   std::vector<double> sizes(state.a.size());
   for (size_t i = 0; i < sizes.size(); ++i) sizes[i] = std::abs(state.p[i] * state.a[i]);
+  RoundingTerms rounding = errors.terms;
   rounding.bias = found.b;
   rounding.chain = double(longest_chain(K.n));
   const RoundingState rows{state.y, state.p, state.a, state.score, sizes, errors.lengths, errors.left, errors.right};

@@ -8,10 +8,10 @@
 #include <span>
 #include <vector>
 
-#include "pegasos/data/problem.hpp"
 #include "pegasos/linalg/simd.hpp"
 #include "pegasos/linalg/twofold.hpp"
 #include "pegasos/run/passes.hpp"
+#include "pegasos/run/watch.hpp"
 
 namespace pegasos {
 

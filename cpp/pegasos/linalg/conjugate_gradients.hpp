@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "pegasos/data/problem.hpp"
 #include "pegasos/linalg/simd.hpp"
+#include "pegasos/run/watch.hpp"
 
 namespace pegasos {
 

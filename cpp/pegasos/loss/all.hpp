@@ -28,6 +28,9 @@ namespace pegasos {
 //   bounded_slope  |slope| <= 1; otherwise Pegasos starts its steps later
 //   smooth         the slope is continuous: Newton's method needs no proximal term
 //   costly         value and conjugate take exponentials or logarithms
+// ascend finds the best dual variable for a row alone; softness is minus the derivative of that by the score, an entry
+// of the generalised Hessian, 0 where a bound holds the row; violation is the projected gradient of a dual variable, in
+// units of the margin; it is settled at a bound that it is not about to leave.
 // Piecewise linear losses also have slope_at_minus_infinity and kinks (proof/best_bias.hpp), rise and fall
 // (kernel/climb.hpp).
 template <class L>

@@ -9,7 +9,7 @@
 #include "pegasos/data/any_rows.hpp"
 #include "pegasos/data/problem.hpp"
 #include "pegasos/data/rows.hpp"
-#include "pegasos/linalg/wide_rows.hpp"
+#include "pegasos/data/wide_rows.hpp"
 #include "pegasos/loss/all.hpp"
 
 namespace pegasos {

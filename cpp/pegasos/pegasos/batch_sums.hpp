@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <span>
 
+#include "pegasos/data/row_passes.hpp"
+#include "pegasos/linalg/part_vectors.hpp"
 #include "pegasos/loss/wide.hpp"
 #include "pegasos/run/passes.hpp"
 

@@ -6,7 +6,6 @@
 #include <span>
 #include <vector>
 
-#include "pegasos/data/problem.hpp"
 #include "pegasos/data/sampler.hpp"
 #include "pegasos/pegasos/steps.hpp"
 #include "pegasos/run/snapshot.hpp"

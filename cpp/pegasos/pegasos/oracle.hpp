@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "pegasos/data/random.hpp"
-#include "pegasos/loss/own.hpp"
+#include "pegasos/pegasos/own_loss.hpp"
 #include "pegasos/pegasos/sampled_objective.hpp"
 #include "pegasos/proof/best_bias.hpp"
 #include "pegasos/proof/certificate.hpp"

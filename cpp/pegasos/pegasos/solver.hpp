@@ -12,6 +12,7 @@
 #include <span>
 #include <vector>
 
+#include "pegasos/data/row_passes.hpp"
 #include "pegasos/data/sampler.hpp"
 #include "pegasos/data/validate.hpp"
 #include "pegasos/linalg/scaled_vector.hpp"
@@ -24,7 +25,7 @@
 
 namespace pegasos {
 
-// L: a loss of the core, or one that answers from outside (loss/own.hpp).
+// L: a loss of the core, or one that answers from outside (pegasos/own_loss.hpp).
 template <class Rows, class L>
 class PegasosSolver {
   using Blocks = std::remove_cvref_t<decltype(blocks_of(std::declval<const L&>()))>;

@@ -19,6 +19,7 @@
 #include "pegasos/data/problem.hpp"
 #include "pegasos/proof/kinks.hpp"
 #include "pegasos/run/passes.hpp"
+#include "pegasos/run/watch.hpp"
 
 namespace pegasos {
 

@@ -15,10 +15,13 @@
 #include <vector>
 
 #include "pegasos/data/problem.hpp"
+#include "pegasos/data/row_passes.hpp"
+#include "pegasos/linalg/part_vectors.hpp"
 #include "pegasos/loss/wide.hpp"
 #include "pegasos/proof/free_bias.hpp"
 #include "pegasos/proof/rounding.hpp"
 #include "pegasos/run/passes.hpp"
+#include "pegasos/run/watch.hpp"
 
 namespace pegasos {
 
@@ -95,7 +98,7 @@ std::optional<Certificate> certify(const Problem<Rows>& p, const L& loss, std::s
     double losses = 0, conjugates = 0;
     RoundingSums rounding;
   };
-  const Pass pass = pass_over(p, double(blocks.width()), double(w.size()));
+  const RowPass pass = pass_over(p, blocks.width(), double(w.size()));
   std::vector<Part> parts(size_t(pass.parts), Part(loss));
   PartVectors sums(pass.parts, w.size());
   const double root = std::sqrt(p.lam), square = half_square(penalised(p, w, blocks.width()), root),
@@ -128,7 +131,7 @@ std::optional<Certificate> certify(const Problem<Rows>& p, const L& loss, std::s
     for (int64_t c = 0; c < blocks.width(); ++c) moves |= (a[c] *= s) != 0;
     if (moves) block_axpy(blocks, row, a, sums.of(which));
   };
-  if (!over_rows(p, pass, blocks.width(), team, watch, start, visit)) return {};
+  if (!over_rows(p, pass, team, watch, start, visit)) return {};
   const std::span<const double> u = sums.total(team);
   if (!kept.empty()) std::copy(u.begin(), u.end(), kept.begin());
   double losses = 0, conjugates = 0, b = 0;
@@ -173,14 +176,14 @@ std::optional<double> objective(const Problem<Rows>& p, const L& loss, std::span
     PerClass<std::remove_cvref_t<decltype(blocks)>> score;
     double losses = 0;
   };
-  const Pass pass = pass_over(p, double(blocks.width()));
+  const RowPass pass = pass_over(p, blocks.width());
   std::vector<Part> parts(size_t(pass.parts), Part{PerClass(blocks)});
   const auto visit = [&](int64_t which, int64_t i, const auto& row) {
     Part& part = parts[size_t(which)];
     block_dot(blocks, row, w.data(), part.score.data());
     part.losses += p.weight(i) * blocks.value(part.score.data(), label<L>(p, i));
   };
-  if (!over_rows(p, pass, blocks.width(), team, watch, {}, visit)) return {};
+  if (!over_rows(p, pass, team, watch, {}, visit)) return {};
   double losses = 0;
   for (const Part& part : parts) losses += part.losses;
   return half_square(w, std::sqrt(p.lam)) + losses / p.total;

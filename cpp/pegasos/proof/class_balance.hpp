@@ -12,7 +12,9 @@
 #include <vector>
 
 #include "pegasos/data/problem.hpp"
+#include "pegasos/linalg/part_vectors.hpp"
 #include "pegasos/run/passes.hpp"
+#include "pegasos/run/watch.hpp"
 
 namespace pegasos {
 

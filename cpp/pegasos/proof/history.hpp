@@ -8,11 +8,18 @@
 #include <limits>
 #include <vector>
 
-#include "pegasos/data/problem.hpp"
 #include "pegasos/proof/rounding.hpp"
 #include "pegasos/run/snapshot.hpp"
+#include "pegasos/run/watch.hpp"
 
 namespace pegasos {
+
+// One line of history_.
+struct Checkpoint {
+  double seconds;
+  int64_t steps;
+  double objective, dual;
+};
 
 using Report = std::function<bool(const Checkpoint&)>;  // hears of every line of history; false: stop
 

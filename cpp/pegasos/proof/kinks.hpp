@@ -12,9 +12,9 @@
 #include <span>
 #include <vector>
 
-#include "pegasos/data/problem.hpp"
 #include "pegasos/data/random.hpp"
 #include "pegasos/run/passes.hpp"
+#include "pegasos/run/watch.hpp"
 
 namespace pegasos {
 

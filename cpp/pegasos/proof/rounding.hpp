@@ -103,21 +103,22 @@ inline Rounding rounding_of(const RoundingSums& sums, const Certified& c) {
   return {above, below};
 }
 
-// Sums that somebody else has taken of a loss of one score whose errors count what slopes make of those of scores.
+// A certificate whose sums somebody else has taken, of a loss of one score; errors count what slopes make of those of
+// scores.
 struct OutsideSums {
-  double errors, pull, conjugates;
+  double errors, pull, conjugates;  // as in RoundingSums
+  double rows, weights, total, lam, square, dual_square, losses;
 };
-inline Rounding rounding_of_sums(const OutsideSums& given, double rows, double weights, double total, double lam,
-                                 double square, double dual_square, double losses) {
+inline Rounding rounding_of_sums(const OutsideSums& given) {
   RoundingSums sums;
   sums.errors = given.errors, sums.pull = given.pull, sums.conjugates = given.conjugates;
-  return rounding_of(sums, {.rows = rows,
-                            .weights = weights,
-                            .total = total,
-                            .lam = lam,
-                            .square = square,
-                            .dual_square = dual_square,
-                            .losses = losses,
+  return rounding_of(sums, {.rows = given.rows,
+                            .weights = given.weights,
+                            .total = given.total,
+                            .lam = given.lam,
+                            .square = given.square,
+                            .dual_square = given.dual_square,
+                            .losses = given.losses,
                             .b = 0,
                             .balance = 0,
                             .bounded_slope = true,

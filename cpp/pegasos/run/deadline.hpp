@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "pegasos/data/problem.hpp"
 #include "pegasos/run/meter.hpp"
+#include "pegasos/run/watch.hpp"
 
 namespace pegasos {
 

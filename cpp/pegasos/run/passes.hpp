@@ -10,14 +10,11 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
-#include <memory>
-#include <span>
 #include <thread>
 #include <vector>
 
-#include "pegasos/data/problem.hpp"
-#include "pegasos/linalg/simd.hpp"
 #include "pegasos/run/team.hpp"
+#include "pegasos/run/watch.hpp"
 
 namespace pegasos {
 
@@ -46,17 +43,6 @@ struct Pass {
 };
 
 inline double work_of_row(double length, bool dense) { return dense ? length / 3 : length; }
-
-// A pass over the rows of a problem, with `width` scores each, that keeps `copied` sums. Labels, losses and dual
-// variables cost a row about as much as some numbers more.
-template <class Rows>
-Pass pass_over_some(const Problem<Rows>& p, int64_t n, double width, double copied = 0) {
-  return Pass::over(n, (work_of_row(p.row_length(), p.rows.is_dense()) + 8) * width, copied);
-}
-template <class Rows>
-Pass pass_over(const Problem<Rows>& p, double width, double copied = 0) {
-  return pass_over_some(p, p.rows.size(), width, copied);
-}
 
 // Calls start(part), if there is one, for every part, and work(part, from, to) for the pieces of it, which come in
 // order; work says how much it was. Nothing is promised about the order between parts. Returns false when interrupted:
@@ -130,73 +116,5 @@ bool sum_over(const Pass& pass, Team& team, Watch& watch, std::array<double, n>&
     for (size_t k = 0; k < n; ++k) total[k] += part.sums[k];
   return true;
 }
-
-// Calls start(part), if there is one, for every part, and visit(part, i, row) for every row that exists. width: how
-// often a visit uses each number of a row.
-template <class Rows, class Visit>
-bool over_rows(const Problem<Rows>& p, const Pass& pass, int64_t width, Team& team, Watch& watch,
-               Call<void(int64_t)> start, const Visit& visit) {
-  return over_parts(pass, team, watch, start, [&](int64_t part, int64_t from, int64_t to) {
-    int64_t work = 0;
-    for (int64_t i = from; i < to; ++i) {
-      if (p.weight(i) == 0) continue;
-      const auto row = p.rows[i];
-      visit(part, i, row);
-      work += row.size() * width;
-    }
-    return work;
-  });
-}
-
-// A vector for each part of a pass: sums, or room to work in.
-class PartVectors {
- public:
-  PartVectors() = default;
-  PartVectors(int64_t parts, size_t n, double* first = nullptr) { resize(parts, n, first); }
-
-  // first: where the first part has its n numbers, if not here.
-  void resize(int64_t parts, size_t n, double* first = nullptr) {
-    parts_ = parts;
-    n_ = n;
-    first_ = first;
-    stride_ = n + 8;  // a line of the cache between two threads
-    const size_t wanted = size_t(parts - (first ? 1 : 0)) * stride_;
-    if (wanted <= capacity_) return;
-    capacity_ = 0;
-    numbers_.reset();  // first: nobody needs both
-    numbers_ = std::make_unique_for_overwrite<double[]>(wanted);
-    capacity_ = wanted;
-  }
-
-  double* of(int64_t part) {
-    if (!first_) return numbers_.get() + size_t(part) * stride_;
-    return part == 0 ? first_ : numbers_.get() + size_t(part - 1) * stride_;
-  }
-
-  // By who does the part: memory is best near the core that touches it first.
-  void clear(int64_t part) { std::fill_n(of(part), n_, 0.0); }
-
-  // The sums of all parts, added up in their order into those of the first: by slices that stay in the cache, shared by
-  // the team where they are many.
-  std::span<double> total(Team& team) {
-    if (parts_ > 1) {
-      constexpr size_t slice = 2048;
-      const Pass pass = Pass::over(int64_t((n_ + slice - 1) / slice), double(slice) * double(parts_ - 1));
-      team.each(pass.parts, [&](int64_t piece) {
-        for (int64_t which = pass.first(piece); which < pass.first(piece + 1); ++which) {
-          const size_t from = size_t(which) * slice, count = std::min(slice, n_ - from);
-          for (int64_t part = 1; part < parts_; ++part) simd::axpy(1.0, of(part) + from, int64_t(count), of(0) + from);
-        }
-      });
-    }
-    return {of(0), n_};
-  }
-
- private:
-  int64_t parts_ = 0;
-  size_t n_ = 0, stride_ = 0, capacity_ = 0;
-  double* first_ = nullptr;
-  std::unique_ptr<double[]> numbers_;
-};
 
 }  // namespace pegasos

@@ -3,21 +3,12 @@
 // choose by.
 #pragma once
 
-#include "pegasos/data/problem.hpp"
-
 namespace pegasos::price {
 
 inline constexpr double never = 1e300;  // of what cannot be done
 
 // A number of a row, read or added to in a pass in memory order; sparse ones look up where they belong.
 inline double number(bool dense) { return dense ? 0.25 : 0.7; }
-
-// A pass over all rows with `width` scores each.
-template <class Rows>
-double pass(const Problem<Rows>& p, double width) {
-  const double classes = width == 1 ? 1 : 0.4 * width;  // several at a time
-  return number(p.rows.is_dense()) * double(p.rows.nonzeros()) * classes + 8 * double(p.rows.size());
-}
 
 // Visits of coordinate ascent: rows in another order than in memory, looked at and mostly added. Dense rows take longer
 // than a product and a sum in memory order (1,000 to 8,000 rows of 50 to 300 features, next to Newton's passes over the

@@ -16,10 +16,10 @@
 
 #include "pegasos/data/random.hpp"
 #include "pegasos/linalg/cholesky.hpp"
-#include "pegasos/linalg/gram.hpp"
 #include "pegasos/run/prices.hpp"
 #include "pegasos/run/snapshot.hpp"
 #include "pegasos/second_order/feature_matrix.hpp"
+#include "pegasos/second_order/gram.hpp"
 #include "pegasos/second_order/rarity.hpp"
 
 namespace pegasos {
@@ -30,8 +30,7 @@ class ClassMatrices {
   ClassMatrices(const Problem<Rows>& problem, int64_t classes, Team& team, Watch& watch)
       : p_(problem), classes_(classes), team_(team), watch_(watch) {}
 
-  // A few megabytes, and no matrix that takes seconds.
-  bool possible() const { return dim() <= 1200 && double(classes_) * dim() * dim() <= 0x1p23; }
+  bool possible() const { return dim() <= double(most_unknowns) && double(classes_) * dim() * dim() <= most_numbers; }
 
   // Operations to build them, at most.
   double cost() const {
@@ -87,12 +86,15 @@ class ClassMatrices {
   // steps are a third more, with 8 hardly fewer.
   static constexpr double sample = 4;
 
+  static constexpr double most_numbers = 0x1p23;  // of all matrices: 64 megabytes
+  static constexpr double by_features = 0.1;      // the part of a sample that is drawn by features alone
+
   double dim() const { return double(p_.rows.dim()); }
 
   bool sum_all_rows() {
     const auto row_of = [](int64_t i) { return i; };
     const auto weight = [&](int64_t, int64_t i, double* out) { *out = p_.weight(i) / p_.total; };
-    return feature_matrix(p_, 1, p_.rows.size(), row_of, weight, team_, watch_, shared_);
+    return feature_matrix(p_, 1, BentRows(p_.rows.size(), row_of, weight), team_, watch_, shared_);
   }
 
   void sum_to_zero(std::span<double> g) const {
@@ -103,8 +105,7 @@ class ClassMatrices {
     }
   }
 
-  // A row is drawn with a chance that grows with what it contributes (second_order/descent.hpp says why), a tenth of it
-  // by features alone.
+  // A row is drawn with a chance that grows with what it contributes (second_order/descent.hpp says why).
   void add_up(int64_t c, std::span<const double> soft, std::span<const double> ridge, double* A) const {
     const int64_t m = p_.rows.size(), n = p_.rows.dim();
     const auto bend = [&](int64_t i) {
@@ -114,7 +115,7 @@ class ClassMatrices {
     double whole = 0, all = 0;
     for (int64_t i = 0; i < m; ++i) whole += bend(i);
     const auto share = [&](int64_t i) {
-      const double mine = (whole > 0 ? bend(i) / whole : 0) + 0.1 * p_.weight(i) / p_.total;
+      const double mine = (whole > 0 ? bend(i) / whole : 0) + by_features * p_.weight(i) / p_.total;
       return mine * double(rarity_[size_t(i)]);
     };
     for (int64_t i = 0; i < m; ++i) all += share(i);

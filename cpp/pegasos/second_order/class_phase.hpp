@@ -33,8 +33,8 @@ class ClassPhase {
   // Steps until tol, or until there were too many of them; false when interrupted.
   bool run() {
     if constexpr (suits) {
-      const int most = int(std::min(s_.epochs_left() - 4, double(most_steps)));
-      const int steps = steps_.run(at_.w, at_.a, care_ * 0.9 * s_.o.tol, s_.proofs.history().bound(), most);
+      const int most = int(std::min(s_.epochs_left() - at_.epochs_to_prove, double(most_steps)));
+      const int steps = steps_.run(at_.w, at_.a, care_ * inside * s_.o.tol, s_.proofs.history().bound(), most);
       s_.state.visits += passes_.take_visits();
       crawls_ = steps > most || s_.meter.used_up();
       return steps > 0;
@@ -49,7 +49,7 @@ class ClassPhase {
     const bool better = s_.proofs.gap() < before;
     if (better || crawls_) at_.keep();
     if (!better && !s_.meter.used_up()) ++failures_;
-    care_ *= better ? 0.1 : 0.01;
+    care_ *= better ? at_.more_care : at_.much_more_care;
     return true;
   }
 
@@ -57,6 +57,7 @@ class ClassPhase {
 
  private:
   static constexpr bool suits = JointLoss<L> && L::smooth;
+  static constexpr double inside = 0.9;  // of tol: rounding must not take the proof across it
   static constexpr int most_steps = 80;  // 20 to 80 on USPS and digits, C = 1 to 1e4, tol 1e-3
 
   Attempt<Rows, L>& at_;

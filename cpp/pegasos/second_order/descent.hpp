@@ -11,6 +11,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -19,8 +20,10 @@
 #include <vector>
 
 #include "pegasos/data/random.hpp"
+#include "pegasos/data/row_passes.hpp"
 #include "pegasos/linalg/cholesky.hpp"
 #include "pegasos/linalg/corrections.hpp"
+#include "pegasos/linalg/part_vectors.hpp"
 #include "pegasos/proof/certificate.hpp"
 #include "pegasos/run/meter.hpp"
 #include "pegasos/run/prices.hpp"
@@ -41,7 +44,7 @@ class Descent {
       : p_(problem), loss_(blocks_of(loss)), bias_penalty_(bias_penalty), team_(team), watch_(watch), meter_(meter) {}
 
   // Few unknowns, and many rows for each of them.
-  bool suits() const { return L::smooth && unknowns() <= 1200 && p_.m() >= 128 * unknowns(); }
+  bool suits() const { return L::smooth && unknowns() <= most_unknowns && p_.m() >= rows_for_each * unknowns(); }
 
   // Operations of a pass over all rows.
   double pass() const {
@@ -54,8 +57,8 @@ class Descent {
   bool run(std::span<double> w, std::span<double> a, double tol, double scale, double most) {
     const bool from_zero = std::all_of(w.begin(), w.end(), [](double x) { return x == 0; });
     left_ = most * double(p_.m());
-    for (const int64_t stride : {16, 4, 1}) {
-      const bool enough = p_.m() / stride >= 16 * unknowns() && left_ > 2 * double(p_.m());
+    for (const int64_t stride : strides) {
+      const bool enough = p_.m() / stride >= sample_for_each * unknowns() && left_ > least_passes * double(p_.m());
       if ((stride == 1 || (from_zero && enough)) && !descend(w, a, stride, tol, scale)) return false;
     }
     return true;
@@ -65,6 +68,20 @@ class Descent {
   int64_t take_visits() { return std::exchange(visits_, 0); }
 
  private:
+  static constexpr std::array<int64_t, 3> strides{16, 4, 1};  // a sixteenth of the rows, a quarter, all
+  // Rows for each unknown: of a problem, of a sample of its rows that is worth steps, and of a matrix.
+  static constexpr int64_t rows_for_each = 128, sample_for_each = 16;
+  static constexpr double least_for_each = 16, most_for_each = 128;
+  static constexpr double least_passes = 2;  // that are left, for steps on samples
+  static constexpr int most_in_vain = 8;     // steps in a row that have not halved the gap
+  static constexpr int no_matrix = 1000;     // what is taken for its age then, in steps
+  // A step along which the slope has turned, to more than this part of what it was, is cut to this part or more.
+  static constexpr double too_far = -0.5, least_part = 0.1;
+  // Of what the optimum of a sample may be off by: steps that gain less are left to more rows.
+  static constexpr double of_sample = 0.25;
+  static constexpr double by_features = 0.1;  // the part of the rows of a matrix that is drawn by features alone
+  static constexpr double of_a_row = 60;      // multiplications in the time of all else that a pass does with a row
+
   int64_t width() const { return loss_.width(); }
   int64_t unknowns() const { return p_.rows.dim() * width(); }
   double penalty(size_t j) const { return int64_t(j) / width() + 1 < p_.rows.dim() ? p_.lam : p_.lam * bias_penalty_; }
@@ -78,7 +95,7 @@ class Descent {
   bool descend(std::span<double> w, std::span<double> a, int64_t stride, double tol, double scale) {
     const double rows = double(p_.m() / stride);
     double before = 0, best = std::numeric_limits<double>::infinity();
-    int matrix_age = 1000, since_best = 0;
+    int matrix_age = no_matrix, since_best = 0;
     std::vector<double> step(w.size());
     corrections_.clear();
     for (;;) {
@@ -95,9 +112,9 @@ class Descent {
       }
       if (stride == 1 && gap <= tol) return true;
       if (gap < 0.5 * best) best = gap, since_best = 0;
-      const bool spent = left_ < rows + (stride > 1 ? double(p_.m()) : 0) || ++since_best > 8;
-      if (const double after = inner(gradient_, step); after > -0.5 * before) {  // too far
-        const double part = std::max(0.1, before / (before - after));  // where the slope, if linear, would be zero
+      const bool spent = left_ < rows + (stride > 1 ? double(p_.m()) : 0) || ++since_best > most_in_vain;
+      if (const double after = inner(gradient_, step); after > too_far * before) {
+        const double part = std::max(least_part, before / (before - after));  // where a linear slope would be zero
         for (size_t j = 0; j < w.size(); ++j) w[j] -= (1 - part) * step[j], step[j] *= part;
         before *= part;
         if (spent) return true;
@@ -114,7 +131,7 @@ class Descent {
       before = inner(gradient_, step);
       if (!(before < 0)) return true;  // rounding
       // The optimum of a sample is as far from that of all rows as it has few rows for every unknown.
-      if (stride > 1 && -before / 2 < 0.25 * scale * double(unknowns()) / rows) return true;
+      if (stride > 1 && -before / 2 < of_sample * scale * double(unknowns()) / rows) return true;
       from_ = gradient_;
       for (size_t j = 0; j < w.size(); ++j) w[j] += step[j];
     }
@@ -139,7 +156,7 @@ class Descent {
   // The gradient at w of the rows that take part, and their dual variables.
   bool evaluate(std::span<const double> w, std::span<double> a, int64_t stride) {
     const int64_t count = p_.rows.size() / stride;
-    const Pass pass = Pass::over(count, pass_over(p_, double(width())).each, double(w.size()));
+    const Pass pass = Pass::over(count, pass_over(p_, width()).each, double(w.size()));
     std::vector<Part> parts(size_t(pass.parts), Part(loss_));
     sums_.resize(pass.parts, w.size());
     const auto look = [&](int64_t which, int64_t from, int64_t to) {
@@ -179,9 +196,9 @@ class Descent {
   // least. If that is more than a pass, the matrix lasts as many passes as it costs.
   bool build(std::span<const double> a, int64_t stride) {
     const double rows = double(p_.m() / stride), n = double(unknowns()), K = double(width());
-    const double length = p_.row_length(), pass = rows * K * (2 * length + 60),
+    const double length = p_.row_length(), pass = rows * K * (2 * length + of_a_row),
                  each = length * length * K * (K + 1) * 2 / Gram::speed(p_.rows.is_dense());
-    const double wanted = std::max(16 * n, std::min(128 * n, pass / each));
+    const double wanted = std::max(least_for_each * n, std::min(most_for_each * n, pass / each));
     matrix_lasts_ = int(std::max(1.0, (wanted * each + n * n * n / 3) / pass));
     meter_.take(price::gram(wanted, length, p_.rows.is_dense()) * K * (K + 1) / 2 + price::cholesky(n) +
                 3 * price::look(rows * K, L::costly));
@@ -198,14 +215,14 @@ class Descent {
         bent_pairs(D, weight, pair);
     };
     std::vector<double> A;
-    if (!feature_matrix(p_, width(), int64_t(sample_.size()), row_of, bend, team_, watch_, A)) return false;
+    if (!feature_matrix(p_, width(), BentRows(int64_t(sample_.size()), row_of, bend), team_, watch_, A)) return false;
     for (int64_t j = 0; j < unknowns(); ++j) A[size_t(j * unknowns() + j)] += penalty(size_t(j));
     return factor_.factor(std::move(A), unknowns(), team_, watch_);
   }
 
   // A row is in the sample with a chance that grows with what it contributes to the matrix, relative to what its
   // features and classes have from all rows, and stands for as many as it had chances against it (Xu et al. 2016):
-  // uniform samples miss features of a few rows, and steps along these would be endless. A tenth goes by features
+  // uniform samples miss features of a few rows, and steps along these would be endless. A part goes by features
   // alone: where a row contributes next to nothing, a long step would change that (covertype, lam 1e-6: 180 -> 74 ms).
   bool choose(std::span<const double> a, int64_t stride, double wanted) {
     const int64_t count = p_.rows.size() / stride;
@@ -235,7 +252,7 @@ class Descent {
       double share = 0;
       const double s = p_.weight(i);
       for (size_t c = 0; c < K; ++c)
-        if (sums[c] > 0) share += s * D[c] / sums[c] + 0.1 * s / total_;
+        if (sums[c] > 0) share += s * D[c] / sums[c] + by_features * s / total_;
       shares[size_t(k)] = float(share * double(rarity_[size_t(i)]));
       *sum += double(shares[size_t(k)]);
     };

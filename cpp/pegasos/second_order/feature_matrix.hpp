@@ -10,10 +10,16 @@
 #include <vector>
 
 #include "pegasos/data/problem.hpp"
-#include "pegasos/linalg/gram.hpp"
+#include "pegasos/linalg/part_vectors.hpp"
 #include "pegasos/run/passes.hpp"
+#include "pegasos/run/watch.hpp"
+#include "pegasos/second_order/gram.hpp"
 
 namespace pegasos {
+
+// Unknowns of a matrix that is built and factored every few steps: 12 megabytes, and 0.06 s for a factor, by
+// run/prices.hpp.
+inline constexpr int64_t most_unknowns = 1200;
 
 // How such a sum over `count` rows is cut: by rows, where a part has a matrix of its own (run/passes.hpp), or, where
 // that has more than a million numbers, by lines of the matrix. Then every part goes through all rows and finds their
@@ -42,15 +48,24 @@ struct MatrixCut {
   int64_t row(int64_t part, int64_t k) const { return by_lines ? k - pass.first(part) : k; }
 };
 
-// A: row-major, its lower triangle, unknown j K + c for feature j and class c. row_of(k) is the row number k of
-// `count`; bend(part, k, pair), by who does the part, says how class c and another up to it go together there, c
-// = 0, 1, 1, 2, 2, 2, ... Every pair of classes has a matrix over the features: rows then add to consecutive numbers.
-// Returns false when interrupted.
+// The rows of such a sum: row_of(k) is row number k of `count`; bend(part, k, pair), by who does the part, says how
+// class c and another up to it go together there, c = 0, 1, 1, 2, 2, 2, ...
+template <class RowOf, class Bend>
+struct BentRows {
+  int64_t count;
+  const RowOf& row_of;
+  const Bend& bend;
+
+  BentRows(int64_t rows, const RowOf& which, const Bend& how) : count(rows), row_of(which), bend(how) {}
+};
+
+// A: row-major, its lower triangle, unknown j K + c for feature j and class c of K, `width`. Every pair of classes has
+// a matrix over the features: rows then add to consecutive numbers. Returns false when interrupted.
 template <class Rows, class RowOf, class Bend>
-bool feature_matrix(const Problem<Rows>& p, int64_t width, int64_t count, const RowOf& row_of, const Bend& bend,
-                    Team& team, Watch& watch, std::vector<double>& A) {
+bool feature_matrix(const Problem<Rows>& p, int64_t width, const BentRows<RowOf, Bend>& rows, Team& team, Watch& watch,
+                    std::vector<double>& A) {
   const int64_t dim = p.rows.dim(), n = dim * width, size = dim * dim, pairs = width * (width + 1) / 2;
-  const MatrixCut cut = MatrixCut::of(p, width, count);
+  const MatrixCut cut = MatrixCut::of(p, width, rows.count);
   const Pass& pass = cut.pass;
   std::vector<double> found(size_t(pairs * size));
   PartVectors sums(cut.by_lines ? 1 : pass.parts, found.size(), found.data()), bent(pass.parts, size_t(pairs));
@@ -65,8 +80,8 @@ bool feature_matrix(const Problem<Rows>& p, int64_t width, int64_t count, const 
     const auto mine = grams_of(part);
     for (int64_t k = from; k < to; ++k) {
       const int64_t which = cut.row(part, k);
-      const auto row = p.rows[row_of(which)];
-      bend(part, which, J);
+      const auto row = p.rows[rows.row_of(which)];
+      rows.bend(part, which, J);
       for (size_t pair = 0; pair < mine.size(); ++pair)
         if (J[pair] != 0) mine[pair].add(J[pair], row);
     }

@@ -172,14 +172,4 @@ class InteriorPath {
   std::vector<Ramp> ramps_;
 };
 
-// For any loss; those that are not piecewise linear have no path and take no step.
-template <class Rows, class L>
-int follow_path(const Problem<Rows>& p, const L& loss, double bias_penalty, Team& team, Watch& watch,
-                std::span<double> w, std::span<double> a, double unit, int most) {
-  if constexpr (PiecewiseLinear<L>)
-    return InteriorPath<Rows, L>(p, loss, bias_penalty, team, watch).follow(w, a, unit, most);
-  else
-    return 0;
-}
-
 }  // namespace pegasos

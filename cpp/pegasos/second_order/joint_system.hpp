@@ -14,6 +14,7 @@
 #include "pegasos/data/random.hpp"
 #include "pegasos/linalg/cholesky.hpp"
 #include "pegasos/linalg/conjugate_gradients.hpp"
+#include "pegasos/linalg/part_vectors.hpp"
 #include "pegasos/loss/wide.hpp"
 #include "pegasos/run/snapshot.hpp"
 #include "pegasos/second_order/feature_matrix.hpp"
@@ -174,7 +175,8 @@ class JointSystem {
     };
     const auto bend = [&](int64_t, int64_t k, double* pair) { bent_pairs(soft_of(row_of(k)), double(stride_), pair); };
     std::vector<double> A;
-    if (!feature_matrix(p_, width_, int64_t(rows_.size()) / stride_, row_of, bend, team_, watch_, A)) return false;
+    if (!feature_matrix(p_, width_, BentRows(int64_t(rows_.size()) / stride_, row_of, bend), team_, watch_, A))
+      return false;
     for (int64_t j = 0; j < n; ++j) A[size_t(j * n + j)] += ridge_[size_t(j / width_)];
     return factor_.factor(std::move(A), n, team_, watch_);
   }

@@ -3,6 +3,8 @@
 
 #include <vector>
 
+#include "pegasos/data/row_passes.hpp"
+#include "pegasos/linalg/part_vectors.hpp"
 #include "pegasos/run/passes.hpp"
 
 namespace pegasos {
@@ -16,7 +18,7 @@ bool mean_squares(const Problem<Rows>& p, const Pass& pass, PartVectors& sums, T
   const auto add = [&](int64_t part, int64_t i, const auto& row) {
     row.add_squares(p.weight(i) / p.total, sums.of(part));
   };
-  const bool whole = over_rows(p, pass, 1, team, watch, [&](int64_t part) { sums.clear(part); }, add);
+  const bool whole = over_rows(p, {pass, 1}, team, watch, [&](int64_t part) { sums.clear(part); }, add);
   sums.total(team);
   return whole;
 }

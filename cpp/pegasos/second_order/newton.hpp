@@ -81,14 +81,11 @@ class Newton {
     scores_.resize(a.size());
     if (!rows_.scores(w, scores_)) return 0;
     for (size_t i = 0; i < scores_.size(); ++i) scores_[i] += offset_of<L>(p_, int64_t(i) % rows_.width());
-    // With fewer free rows than features the matrix is all but singular, and its steps far too long. Damping keeps
-    // them sensible until enough rows are free.
-    const bool gradual = p_.rows.size() >= p_.rows.dim();
-    double damping = 0, least = 0;  // least: of the dampings that worked
+    Damping damping{p_.rows.size() >= p_.rows.dim()};
     int round = 1;
     for (; round <= most; ++round) {
       rows_.respond(centre_, scores_, curvature, a);
-      if (!direction(w, a, curvature, damping, {.part = 0.01, .absolute = 0.1 * accuracy})) {
+      if (!direction(w, a, curvature, damping.now, {.part = rough_part, .absolute = of_accuracy * accuracy})) {
         if (!meter_.used_up() || !rows_.going()) return 0;
         return round;  // what it has got to by now
       }
@@ -98,24 +95,18 @@ class Newton {
       if (!rows_.going()) return 0;
       // Without damping it would be this at most, if solved exactly: the matrix is lam times the unit matrix or more.
       const double undamped =
-          decrement * (1 + damping * rows_.widest() / std::min(rows_.penalty(0), rows_.penalty(w.size() - 1)));
-      const bool there = decrement >= 0 && undamped < std::max({1e-4 * curvature, 1e-18, accuracy});
+          decrement * (1 + damping.now * rows_.widest() / std::min(rows_.penalty(0), rows_.penalty(w.size() - 1)));
+      const double enough = std::max({of_curvature * curvature, rounding_floor, accuracy});
+      const bool there = decrement >= 0 && undamped < enough;
       if (length == 0) {
-        if (damping > 1 || there) break;
-        damping = std::max(1e-6, damping * 100);  // rounding, most likely: a better conditioned matrix may know more
+        if (damping.now > 1 || there) break;
+        damping.against_rounding();
         continue;
       }
       for (size_t j = 0; j < w.size(); ++j) w[j] -= length * change_[j];
       for (size_t i = 0; i < a.size(); ++i) scores_[i] -= length * change_scores_[i];
-      if (length >= 0.5 && there) break;
-      if (length >= 0.5 && decrement < std::max({1e-4 * curvature, 1e-18, accuracy})) {
-        damping = gradual && damping > 1e-12 ? damping / 100 : 0;
-      } else if (length < 0.1) {
-        damping = damping > 0 ? damping * 10 : least > 0 ? least * 10 : 1e-3;
-      } else if (length >= 1 && damping > 0) {
-        least = damping;
-        damping = damping > 1e-12 ? damping / 10 : 0;
-      }
+      if (length >= long_step && there) break;
+      damping.after(length, decrement < enough);
     }
     return settle(w, a, curvature, accuracy) || (rows_.going() && meter_.used_up()) ? round : 0;
   }
@@ -123,6 +114,39 @@ class Newton {
  private:
   // What a proof needs, in rounds of conjugate gradients of a step before it. Measured: 3 to 10 with several classes.
   static constexpr double to_settle = 4;
+  // How exactly a step is solved, as a part of the squared residual, and of the accuracy that is asked for.
+  static constexpr double rough_part = 0.01, of_accuracy = 0.1;
+  // What a step may still gain when it was the last one: a part of the curvature, which is about the gap left, or what
+  // rounding leaves.
+  static constexpr double of_curvature = 1e-4, rounding_floor = 1e-18;
+  static constexpr double long_step = 0.5, short_step = 0.1;  // of the whole one
+  // Steps in (w, a) jointly that end it: as many as lam w = sum p a x takes to hold as well as rounding allows.
+  static constexpr int joint_steps = 3, rough_joint_steps = 1;
+
+  // With fewer free rows than features the matrix is all but singular, and its steps far too long. Damping, in mean
+  // squares of the features, keeps them sensible until enough rows are free.
+  struct Damping {
+    bool gradual;  // there are as many rows as features: it goes in steps, and not at once
+    double now = 0, worked = 0;
+
+    // The slope is lost in rounding, most likely: a better conditioned matrix may know more.
+    void against_rounding() { now = std::max(1e-6, now * quickly); }
+
+    // A step took so much of its whole length, and gained next to nothing, or more.
+    void after(double length, bool nothing_gained) {
+      if (length >= long_step && nothing_gained) {
+        now = gradual && now > none ? now / quickly : 0;
+      } else if (length < short_step) {
+        now = now > 0 ? now * slowly : worked > 0 ? worked * slowly : first;
+      } else if (length >= 1 && now > 0) {
+        worked = now;
+        now = now > none ? now / slowly : 0;
+      }
+    }
+
+    static constexpr double first = 1e-3, none = 1e-12;  // where steps are short; as good as none
+    static constexpr double slowly = 10, quickly = 100;
+  };
 
   System make_system(const Problem<Rows>& problem, Team& team, Watch& watch) const {
     if constexpr (JointLoss<L>)
@@ -132,7 +156,8 @@ class Newton {
   }
 
   double step_cost(double rows, double classes, bool rough) const {
-    const double passes = 2 * rows_.pass() + (rough ? 4 : 8) * rows_.look();
+    const double looks = rough ? 4 : 8;  // of a line search, each of which costs one
+    const double passes = 2 * rows_.pass() + looks * rows_.look();
     if constexpr (JointLoss<L>)
       return system_cost(rows, classes, rough ? 1 : 0) + passes;
     else
@@ -185,12 +210,12 @@ class Newton {
     return s - rows_.pull(centre_, scores_, change_scores_, length, curvature);
   }
 
-  // Newton steps in (w, a) jointly: after three of them lam w = sum p a x holds as well as rounding allows.
+  // Newton steps in (w, a) jointly.
   bool settle(std::span<double> w, std::span<double> a, double curvature, double accuracy) {
     rows_.respond(centre_, scores_, curvature, a);
     PerClass<typename Passes::Blocks> block(loss_);
-    for (int round = 0; round < (accuracy > 0 ? 1 : 3); ++round) {
-      if (!direction(w, a, curvature, 0, {.part = 0, .absolute = 0.1 * accuracy})) return false;
+    for (int round = 0; round < (accuracy > 0 ? rough_joint_steps : joint_steps); ++round) {
+      if (!direction(w, a, curvature, 0, {.part = 0, .absolute = of_accuracy * accuracy})) return false;
       for (size_t j = 0; j < w.size(); ++j) w[j] -= change_[j];
       for (const auto& [i, weight] : free_) {
         const auto at = size_t(i * rows_.width());

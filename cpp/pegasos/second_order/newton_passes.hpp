@@ -12,12 +12,15 @@
 #include <utility>
 #include <vector>
 
+#include "pegasos/data/row_passes.hpp"
+#include "pegasos/linalg/part_vectors.hpp"
 #include "pegasos/proof/certificate.hpp"
 #include "pegasos/run/meter.hpp"
 #include "pegasos/run/prices.hpp"
 #include "pegasos/run/snapshot.hpp"
 #include "pegasos/second_order/feature_matrix.hpp"
 #include "pegasos/second_order/mean_squares.hpp"
+#include "pegasos/second_order/precise_system.hpp"
 
 namespace pegasos {
 
@@ -34,8 +37,8 @@ class NewtonPasses {
         team_(team),
         watch_(watch),
         meter_(meter),
-        plain_(pass_over(problem, double(loss_.width()))),
-        summing_(pass_over(problem, double(loss_.width()), double(problem.rows.dim() * loss_.width()))),
+        plain_(pass_over(problem, loss_.width())),
+        summing_(pass_over(problem, loss_.width(), double(problem.rows.dim() * loss_.width()))),
         parts_(size_t(plain_.parts), Part(loss_)) {}
 
   int64_t width() const { return loss_.width(); }
@@ -210,7 +213,7 @@ class NewtonPasses {
   // visit(part, i, where the row's block begins, row) for every row that exists; it takes `work` in all.
   bool each_row(double work, const auto& visit) {
     meter_.take(work);
-    go_on_ = over_rows(p_, plain_, width(), team_, watch_, {},
+    go_on_ = over_rows(p_, plain_, team_, watch_, {},
                        [&](int64_t part, int64_t i, const auto& row) {
                          visit(parts_[size_t(part)], i, size_t(i * width()), row);
                        }) &&
@@ -224,7 +227,7 @@ class NewtonPasses {
     out.resize(n);
     sums_.resize(summing_.parts, n, out.data());
     go_on_ = over_rows(
-                 p_, summing_, width(), team_, watch_, [&](int64_t part) { sums_.clear(part); },
+                 p_, summing_, team_, watch_, [&](int64_t part) { sums_.clear(part); },
                  [&](int64_t part, int64_t i, const auto& row) {
                    visit(parts_[size_t(part)], i, size_t(i * width()), row, sums_.of(part));
                  }) &&
@@ -239,7 +242,7 @@ class NewtonPasses {
   Team& team_;
   Watch& watch_;
   Meter& meter_;
-  const Pass plain_, summing_;  // without and with a sum for every weight
+  const RowPass plain_, summing_;  // without and with a sum for every weight
   std::vector<Part> parts_;
   PartVectors sums_;
   std::vector<double> spread_;

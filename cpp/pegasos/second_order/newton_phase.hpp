@@ -28,8 +28,8 @@ class NewtonPhase {
   // Smooth losses: operations from this gap to tol, if all rows can move. Several classes take more steps (digits and
   // USPS, 5 to 10).
   double price_from(double gap) const {
-    const double digits = std::log(gap / s_.o.tol), steps = (JointLoss<L> ? 2 : 1) * (3 + 0.2 * digits);
-    return newton_.cost_of_all() * steps;
+    const double digits = std::log(gap / s_.o.tol), steps = first_steps + steps_a_digit * digits;
+    return newton_.cost_of_all() * (JointLoss<L> ? 2 : 1) * steps;
   }
 
   // beta R^2 / (lam m) for a loss whose slope changes by beta at most, and by how much rows are alike: what
@@ -48,7 +48,7 @@ class NewtonPhase {
   // The smaller the curvature, the nearer the answer and the harder the step: it falls as fast as steps stay easy.
   void choose_curvature() {
     const double most = std::max(most_at_first * at_.zero, least_curvature * at_.best);
-    curvature_ = L::smooth ? 0 : std::clamp(std::min(worked_ * at_.best, most), 1e-11, 10.0);
+    curvature_ = L::smooth ? 0 : std::clamp(std::min(worked_ * at_.best, most), least_to_begin, most_to_begin);
   }
 
   int failures() const { return failures_; }  // in a row
@@ -58,21 +58,21 @@ class NewtonPhase {
   bool run() {
     const double before = at_.best, bound = s_.proofs.history().bound();
     const double accuracy = L::smooth && !at_.to_the_floor ? care_ * rough(before) : 0;
-    const int most = int(std::min(s_.epochs_left() - 4, double(most_rounds)));
+    const int most = int(std::min(s_.epochs_left() - at_.epochs_to_prove, double(most_rounds)));
     const int rounds = newton_.step(at_.w, at_.a, curvature_, most, accuracy);
     s_.state.visits += newton_.take_visits();
     if (rounds == 0 || !at_.prove()) return false;
     if (s_.proofs.gap() < before) {
       at_.keep();
       in_vain_ = 0;
-      failures_ = at_.best < 0.99 * before ? 0 : failures_ + 1;
+      failures_ = at_.best < hardly * before ? 0 : failures_ + 1;
       if (at_.best > 0) worked_ = std::clamp(curvature_ / at_.best, least_curvature, most_curvature);
       crawls_ = rounds >= most_rounds && at_.best > at_.pays * before;
       // Solved too roughly to show what it gained (texts, lam 1e-7: 15 steps that took a sixth off the gap each).
-      if (L::smooth && at_.best > at_.pays * before) care_ *= 0.1;
-      const double fall = rounds < 4 ? 100 : rounds < 12 ? 10 : 3;
+      if (L::smooth && at_.best > at_.pays * before) care_ *= at_.more_care;
+      const double fall = rounds < few_rounds ? 100 : rounds < some_rounds ? 10 : 3;
       const double least = at_.best > far * at_.zero ? least_in_gaps * at_.best : 0;
-      if (!L::smooth) curvature_ = std::max({curvature_ / fall, least, 1e-12});
+      if (!L::smooth) curvature_ = std::max({curvature_ / fall, least, least_ever});
     } else if (!L::smooth && s_.proofs.raised_bound()) {  // better dual variables, whose weights will follow
       at_.go_on();
       in_vain_ = 0;
@@ -106,6 +106,15 @@ class NewtonPhase {
   // tables of 500 rows). 0, 1, 2, 4 gaps on 140 problems and ten tols: 1, 0.95, 0.92, 0.95 of the work.
   // Near the optimum, in parts of f(0), small ones are what the last digits take.
   static constexpr double least_in_gaps = 2, far = 1e-6;
+  // Of any size: that of an attempt's first step lies between these, and none is smaller than the last.
+  static constexpr double least_to_begin = 1e-11, most_to_begin = 10, least_ever = 1e-12;
+  // A step of fewer rounds was easy, or not hard: the curvature falls a hundred times, ten times, otherwise by three.
+  static constexpr int few_rounds = 4, some_rounds = 12;
+  static constexpr double hardly = 0.99;  // of the gap before: a step that leaves more has gained nothing that counts
+  static constexpr double harder = 10, easier = 0.1;  // times the curvature, after steps that were hard, or too small
+  static constexpr double near_floor = 1e6;           // gaps, in those that rounding leaves
+  // Smooth losses of one score, from anywhere; digits are natural logarithms. It is what `price_from` takes.
+  static constexpr double first_steps = 3, steps_a_digit = 0.2;
 
   // Newton steps of a phase, in one or more proximal steps. Measured on texts and small tables: 2 to 10 for smooth
   // losses and 10 for their last digits, 8 to 12 for those of several classes, 8 to 30 for others, 25 to 70 for their
@@ -122,20 +131,20 @@ class NewtonPhase {
 
   // The step was too hard: it ran into its last round. So would the first one of the next attempt.
   void more_curvature() {
-    curvature_ *= 10;
-    worked_ = std::min(10 * worked_, most_curvature);
+    curvature_ *= harder;
+    worked_ = std::min(harder * worked_, most_curvature);
   }
 
   // The step did not help. solved: but it was too small to show, or not taken well enough.
   void fail(bool solved) {
     if (!solved) at_.keep();
-    care_ *= 0.01;
+    care_ *= at_.much_more_care;
     if (!solved) {
       more_curvature();
       if (failures_ > 0) newton_.change_precision();
-    } else if (in_vain_ > 0 || at_.best <= 1e6 * at_.floor) {
+    } else if (in_vain_ > 0 || at_.best <= near_floor * at_.floor) {
       // Far above the rounding floor more of the same comes first: more digits would cost several times as much.
-      curvature_ *= 0.1;
+      curvature_ *= easier;
       newton_.change_precision();
     }
     in_vain_ = solved ? in_vain_ + 1 : 0;

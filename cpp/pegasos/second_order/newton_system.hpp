@@ -13,9 +13,11 @@
 #include "pegasos/data/problem.hpp"
 #include "pegasos/linalg/cholesky.hpp"
 #include "pegasos/linalg/conjugate_gradients.hpp"
+#include "pegasos/linalg/part_vectors.hpp"
 #include "pegasos/proof/certificate.hpp"
 #include "pegasos/run/prices.hpp"
 #include "pegasos/run/snapshot.hpp"
+#include "pegasos/run/watch.hpp"
 #include "pegasos/second_order/feature_matrix.hpp"
 #include "pegasos/second_order/precise_system.hpp"
 
@@ -35,15 +37,15 @@ class NewtonSystem {
   };
 
   // Operations of one build and solve with so many free rows.
-  double cost(double rows, Wanted wanted) const { return cost(way(rows, wanted), rows); }
+  double cost(double rows, Wanted wanted) const { return cost(method(rows, wanted), rows); }
 
   // The same before anything is known, as near as one can guess: on tables of many more rows than features the
   // diagonal is most of the matrix, and a rough answer takes a few rounds. Measured: 3 to 5 on 2,000 to 8,000 rows of
   // 100 to 300 features, 5 to 20 on 1,000 rows of 300.
   double guess(double rows, Wanted wanted) const {
-    const Way found = way(rows, wanted);
+    const Method found = method(rows, wanted);
     const double few = 4 + 30 * double(p_.rows.dim()) / double(p_.rows.size());
-    return cost(found, rows) * (found == Way::gradients ? std::min(1.0, few / rounds_) : 1);
+    return cost(found, rows) * (found == Method::gradients ? std::min(1.0, few / rounds_) : 1);
   }
 
   // What the last answer took beyond its cost, or less.
@@ -53,10 +55,10 @@ class NewtonSystem {
   bool build(std::span<const FreeRow> rows, std::span<const double> ridge, Wanted wanted) {
     rows_ = rows;
     ridge_ = ridge;
-    way_ = way(double(rows.size()), wanted);
-    if (way_ == Way::precise) return precise_.build(rows, ridge);
-    if (way_ == Way::rows) return build_over_rows();
-    if (way_ == Way::features) return build_over_features();
+    method_ = method(double(rows.size()), wanted);
+    if (method_ == Method::precise) return precise_.build(rows, ridge);
+    if (method_ == Method::rows) return build_over_rows();
+    if (method_ == Method::features) return build_over_features();
     if (!sum_squares()) return false;
     for (size_t j = 0; j < inverse_.size(); ++j) inverse_[j] = 1 / (ridge[j] + inverse_[j]);
     return true;
@@ -68,18 +70,18 @@ class NewtonSystem {
     whole_ = true;
     surprise_ = 0;
     change.assign(gradient.size(), 0.0);
-    if (way_ == Way::precise) {
+    if (method_ == Method::precise) {
       precise_.solve(gradient, change);
       return true;
     }
-    if (way_ == Way::gradients) {
+    if (method_ == Method::gradients) {
       const auto product_of = [&](std::span<const double> x, std::vector<double>& out) { multiply(x, out); };
       std::vector<double> scale(ridge_.begin(), ridge_.end());
       for (double& x : scale) x = 1 / x;
       enough.scale = scale;
       // A matrix that costs less than the products would take over.
       const auto n = double(rows_.size());
-      const double product = cost(Way::gradients, n) / rounds_, matrix = cost(matrix_way(n, {}), n) / product;
+      const double product = cost(Method::gradients, n) / rounds_, matrix = cost(matrix_method(n, {}), n) / product;
       enough.rounds = int(std::min(double(enough.rounds), std::max(2 * rounds_, 2 * matrix)));
       const int taken = conjugate_gradients(product_of, multiply_by(inverse_), gradient, change, watch_, 0, enough);
       surprise_ = (double(taken) - rounds_) * product;
@@ -89,7 +91,7 @@ class NewtonSystem {
     std::vector<double> left(gradient.begin(), gradient.end()), product, correction;
     for (int round = 0; round < 2; ++round) {  // the second round refines what rounding left
       correction.assign(left.begin(), left.end());
-      if (way_ == Way::features)
+      if (method_ == Method::features)
         factor_.solve(correction);
       else
         solve_over_rows(correction);
@@ -103,32 +105,35 @@ class NewtonSystem {
   }
 
  private:
-  static constexpr double most = 3000;
-  enum class Way { rows, features, precise, gradients };
+  // Rows of a matrix: 3,000 take about a second to factor, by run/prices.hpp. The matrix over so few features as 300 is
+  // small however few the rows are.
+  static constexpr double most = 3000, few_features = 300;
+  // By a matrix over the rows, over the features, over the fewer of both with twice the digits, or without a matrix.
+  enum class Method { rows, features, precise, gradients };
 
-  Way way(double n, Wanted wanted) const {
-    const Way matrix = matrix_way(n, wanted);
+  Method method(double n, Wanted wanted) const {
+    const Method matrix = matrix_method(n, wanted);
     const bool may = wanted.rough && (!wanted.uneven || double(p_.rows.dim()) > most);
-    return may && cost(Way::gradients, n) < cost(matrix, n) ? Way::gradients : matrix;
+    return may && cost(Method::gradients, n) < cost(matrix, n) ? Method::gradients : matrix;
   }
 
-  Way matrix_way(double n, Wanted wanted) const {
+  Method matrix_method(double n, Wanted wanted) const {
     const double dim = double(p_.rows.dim());
     const bool enough_rows = p_.rows.size() >= p_.rows.dim();
-    if (enough_rows && PreciseSystem<Rows>::cost(n, dim) < (wanted.precise ? 3e7 : n < dim ? 0 : 3e5))
-      return Way::precise;
-    if (n <= most && n < dim && dim > (wanted.uneven ? most : 300)) return Way::rows;
-    return dim <= most ? Way::features : Way::gradients;
+    const double large = wanted.precise ? PreciseSystem<Rows>::largest : n < dim ? 0 : PreciseSystem<Rows>::small;
+    if (enough_rows && PreciseSystem<Rows>::cost(n, dim) < large) return Method::precise;
+    if (n <= most && n < dim && dim > (wanted.uneven ? most : few_features)) return Method::rows;
+    return dim <= most ? Method::features : Method::gradients;
   }
 
-  double cost(Way way, double rows) const {
+  double cost(Method method, double rows) const {
     const double row = p_.row_length(), dim = double(p_.rows.dim()), number = price::number(p_.rows.is_dense());
-    switch (way) {
-      case Way::precise:
+    switch (method) {
+      case Method::precise:
         return PreciseSystem<Rows>::price(rows, dim);
-      case Way::rows:
+      case Method::rows:
         return price::products(rows, row) + price::cholesky(rows) + 6 * number * rows * row + 10 * dim;
-      case Way::features:
+      case Method::features:
         return price::gram(rows, row, p_.rows.is_dense()) + price::cholesky(dim) + 4 * number * rows * row;
       default:
         return rounds_ * (2 * number * rows * row + 10 * rows + 4 * dim);
@@ -168,7 +173,7 @@ class NewtonSystem {
     const auto row_of = [&](int64_t k) { return rows_[size_t(k)].i; };
     const auto weight = [&](int64_t, int64_t k, double* out) { *out = rows_[size_t(k)].weight; };
     std::vector<double> A;
-    if (!feature_matrix(p_, 1, int64_t(rows_.size()), row_of, weight, team_, watch_, A)) return false;
+    if (!feature_matrix(p_, 1, BentRows(int64_t(rows_.size()), row_of, weight), team_, watch_, A)) return false;
     for (int64_t j = 0; j < n; ++j) A[size_t(j * n + j)] += ridge_[size_t(j)];
     return factor_.factor(std::move(A), n, team_, watch_);
   }
@@ -218,7 +223,7 @@ class NewtonSystem {
   std::span<const double> ridge_;
   Cholesky<double> factor_;
   PreciseSystem<Rows> precise_;
-  Way way_ = Way::features;
+  Method method_ = Method::features;
   std::vector<double> inverse_;  // of the diagonal
   PartVectors sums_;
   double rounds_ = 10;  // products that the last answer by conjugate gradients took; at first a guess

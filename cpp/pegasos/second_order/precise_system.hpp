@@ -11,6 +11,7 @@
 #include "pegasos/linalg/cholesky.hpp"
 #include "pegasos/linalg/twofold.hpp"
 #include "pegasos/run/prices.hpp"
+#include "pegasos/run/watch.hpp"
 
 namespace pegasos {
 
@@ -22,6 +23,10 @@ struct FreeRow {
 template <class Rows>
 class PreciseSystem {
  public:
+  // By `cost`: the largest one, where nothing else will do, and one that takes next to no time. 2,000 rows of 170
+  // features, and 600 of 30 (breast cancer), on which a whole interior path takes 15 ms.
+  static constexpr double largest = 3e7, small = 3e5;
+
   PreciseSystem(const Problem<Rows>& problem, Team& team, Watch& watch) : p_(problem), team_(team), watch_(watch) {}
 
   // Multiplications, and what a build and a solution cost in operations.

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "pegasos/run/passes.hpp"
+#include "pegasos/data/row_passes.hpp"
 
 namespace pegasos {
 
@@ -22,7 +22,7 @@ bool rarity_of(const Problem<Rows>& p, std::span<const double> means, Team& team
   const auto look = [&](int64_t, int64_t i, const auto& row) {
     found[size_t(i)] = float(std::min(1e30, row.weighted_square(inverse.data())));
   };
-  if (!over_rows(p, pass_over(p, 1), 1, team, watch, {}, look)) return false;
+  if (!over_rows(p, pass_over(p, 1), team, watch, {}, look)) return false;
   out = std::move(found);
   return true;
 }

@@ -7,6 +7,7 @@
 // places.hpp has made gradients cheaper.
 #pragma once
 
+#include "pegasos/linalg/part_vectors.hpp"
 #include "pegasos/run/passes.hpp"
 #include "pegasos/structured/in_doubt.hpp"
 

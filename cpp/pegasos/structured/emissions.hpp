@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-#include "pegasos/data/problem.hpp"
+#include "pegasos/run/watch.hpp"
 #include "pegasos/structured/edges.hpp"
 #include "pegasos/structured/places.hpp"
 #include "pegasos/structured/transition_features.hpp"

@@ -9,6 +9,7 @@
 
 #include <vector>
 
+#include "pegasos/linalg/part_vectors.hpp"
 #include "pegasos/run/passes.hpp"
 #include "pegasos/structured/rounding.hpp"
 

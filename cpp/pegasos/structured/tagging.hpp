@@ -9,8 +9,8 @@
 #include <span>
 #include <vector>
 
-#include "pegasos/data/problem.hpp"
 #include "pegasos/run/team.hpp"
+#include "pegasos/run/watch.hpp"
 #include "pegasos/structured/difference.hpp"
 #include "pegasos/structured/forward_backward.hpp"
 

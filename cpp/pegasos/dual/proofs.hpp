@@ -6,6 +6,7 @@
 #include <limits>
 #include <span>
 
+#include "pegasos/data/row_passes.hpp"
 #include "pegasos/dual/options.hpp"
 #include "pegasos/proof/certificate.hpp"
 #include "pegasos/proof/history.hpp"

@@ -78,7 +78,7 @@ class DualSolver {
     conclude();
     s_.state.operations = s_.meter.spent();
     s_.state.replicas = phases_.ascent.replicas();
-    s_.state.path = phases_.ascent.path();
+    s_.state.critical_path = phases_.ascent.critical_path();
     return s_.proofs.history().fit();
   }
 

@@ -1,4 +1,4 @@
-#include "pegasos/linalg/wide_rows.hpp"
+#include "pegasos/data/wide_rows.hpp"
 
 #include <cstring>
 #include <type_traits>
