@@ -27,7 +27,8 @@ OF = (
         "ascend",
         "algebra",
     ),
-    *("kernel", "kernel_solve", "kernel_rounding", "prove", "sequence_rounding"),
+    *("kernel", "kernel_solve", "kernel_rounding", "prove", "sequence_rounding", "structured"),
+    *("core", "variants", "own"),
 )
 TESTS = [ROOT / "cpp" / "tests" / f"{name}.cpp" for name in ("main", *(f"{of}_test" for of in OF))]
 # They take most of the time, and know of threads and of stopping, not of formulas.

@@ -30,7 +30,7 @@ WORK = ROOT / "build" / "mutants"
 FILES = (
     *(f"loss/{name}.hpp" for name in ("hinge", "squared_hinge", "log", "multiclass_hinge", "multinomial", "simplex")),
     *(f"loss/{name}.hpp" for name in ("epsilon_insensitive", "squared_epsilon_insensitive")),
-    *(f"pegasos/{name}.hpp" for name in ("steps", "average")),
+    *(f"pegasos/{name}.hpp" for name in ("steps", "average", "solver", "batch_sums")),
     *("data/sampler.hpp", "data/random.hpp", "linalg/scaled_vector.hpp"),
     *(
         f"proof/{name}.hpp"
@@ -38,7 +38,7 @@ FILES = (
     ),
     *("proof/rounding.hpp", "dual/proofs.hpp", "proof/history.hpp", "linalg/twofold.hpp"),
     *(f"kernel/{name}.hpp" for name in ("prove", "rounding", "pegasos_block")),
-    "structured/rounding.hpp",
+    *(f"structured/{name}.hpp" for name in ("rounding", "viterbi", "forward_backward", "edges")),
 )
 # The tests that know the formulas best. Whoever survives them meets the others, which take much longer.
 FIRST = (
@@ -47,6 +47,7 @@ FIRST = (
     *("unit/test_bias.py", "unit/test_free_bias.py", "unit/test_samplers.py", "unit/test_reference.py"),
     *("unit/test_outputs.py", "unit/test_sparse_weights.py", "unit/test_joint.py", "unit/test_history.py"),
     *("contract/test_kernel_certificate.py", "unit/test_kernel_pegasos.py", "unit/test_kernel_small.py"),
+    *("unit/test_sequence_chains.py", "contract/test_sequences.py", "unit/test_transition_features.py"),
 )
 THEN = (
     *("claims/test_optimum.py", "claims/test_losses_optimum.py", "claims/test_linear_campaign.py"),
@@ -54,6 +55,8 @@ THEN = (
     *("unit/test_variants.py", "unit/test_dual_solvers.py", "unit/test_extremes.py", "unit/test_rounding_floor.py"),
     *("claims/test_kernel_campaign.py", "claims/test_kernel_errors.py", "unit/test_kernel_precision.py"),
     *("unit/test_overflow.py", "unit/test_against_liblinear.py", "unit/test_fit_behaviour.py"),
+    *("unit/test_streams.py", "unit/test_own_loss.py", "unit/test_checkpoints.py", "unit/test_traps.py"),
+    *("unit/test_sequence_tagger.py", "unit/test_without_certificate.py", "unit/test_threads.py"),
 )
 
 
@@ -100,6 +103,7 @@ PROBE = """
 #include "pegasos/kernel/pegasos_block.hpp"
 #include "pegasos/kernel/prove.hpp"
 #include "pegasos/pegasos/solver.hpp"
+#include "pegasos/structured/predict.hpp"
 #include "pegasos/structured/rounding.hpp"
 
 namespace pegasos {
@@ -164,6 +168,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--sample", type=int, help="only so many, drawn at random")
     parser.add_argument("--only", type=int, nargs="*", help="only these, by number")
+    parser.add_argument("--files", nargs="*", help="only those of these files, e.g. pegasos/solver.hpp")
     parser.add_argument("--first-tests-only", action="store_true", help="survivors do not meet the slower tests")
     parser.add_argument("--most", type=float, default=120.0, help="seconds of tests; the slowest are left out")
     parser.add_argument("--again", action="store_true", help="take the module that was built last")
@@ -172,7 +177,8 @@ def main() -> None:
     asked = parser.parse_args()
     everyone = compiled()
     same = equivalents(everyone)
-    mutants = [mutant for mutant in mixed(everyone) if mutant.place not in same][: asked.sample]
+    mutants = [mutant for mutant in mixed(everyone) if mutant.place not in same]
+    mutants = [mutant for mutant in mutants if not asked.files or mutant.file in asked.files][: asked.sample]
     if asked.only:
         mutants = [mutant for mutant in everyone if mutant.number in asked.only]
     if asked.forget:
