@@ -141,6 +141,13 @@ MODELS: dict[str, tuple[Callable[[], Any], Any, dict[str, Any]]] = {
     "kernel regression": (lambda: KernelPegasosRegressor(lam=0.01, bias="free").fit(X, NUMBERS), X, {}),
     "tagger": (lambda: _tagger(), TOKENS, {}),
     "tagger, all pairs": (lambda: _tagger(pairs="all", loss="log", boundaries="start"), TOKENS, {}),
+    "tagger, a stream": (
+        lambda: PegasosSequenceTagger(
+            lam=0.1, pairs="all", random_state=0, solver=Pegasos(output="average")
+        ).partial_fit(TOKENS, TAGS, classes=["DET", "NOUN", "VERB"]),
+        TOKENS,
+        {},
+    ),
     "tagger, hashed": (lambda: _tagger(n_hashed=32), TOKENS, {}),
     "tagger, function": (lambda: _tagger(allowed=any_step), TOKENS, {"allowed": any_step}),
     "tagger, features of transitions": (lambda: _tagger(transition_features=["word"], loss="log"), TOKENS, {}),

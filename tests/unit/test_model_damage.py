@@ -14,7 +14,7 @@ from saved_models import MODELS
 
 from pegasos import load_model
 from pegasos.io.container import packed, unpacked
-from pegasos.io.models import loaded
+from pegasos.io.models import VERSION, loaded
 
 
 def bytes_of(name: str, tmp_path: Path) -> bytes:
@@ -81,6 +81,14 @@ def fitted(key: str, value: Any) -> Change:
 
 def tensor(name: str, change: Callable[[Any], Any]) -> Change:
     return lambda said, tensors: tensors.update({name: change(tensors[name])})
+
+
+def in_stream(key: str, value: Any) -> Change:
+    def change(said: dict[str, Any], tensors: dict[str, Any]) -> None:
+        pairs = [pair for pair in said["fitted"]["stream"]["dict"] if pair[0] != key]
+        said["fitted"]["stream"] = {"dict": [*pairs, [key, value]]}
+
+    return change
 
 
 def spoilt(array: Any, value: float) -> Any:
@@ -166,6 +174,14 @@ FORGERIES: list[tuple[str, str, Change]] = [
     ("tagger", "occurs twice", tensor("feature_names_", _twice)),
     ("tagger, all pairs", "emission has shape", fitted("n_features_in_", 2**31 - 1)),
     ("tagger, mask", "allowed does not have 3 labels", tensor("allowed.0", lambda a: a[1:])),
+    ("tagger, a stream", "emission has shape", tensor("stream.v.emission", lambda a: a[1:])),
+    ("tagger, a stream", "transitions has nan", tensor("stream.B.transitions", lambda a: a * np.nan)),
+    ("tagger, a stream", "its stream has numbers that none has", in_stream("lam", 0.0)),
+    ("tagger, a stream", "its stream has numbers that none has", in_stream("late", {"float": "inf"})),
+    ("tagger, a stream", "c is a str", in_stream("c", "1")),
+    ("tagger, a stream", "its stream has no iterate", in_stream("v", None)),
+    ("tagger, a stream", "attributes that this version does not know: more", in_stream("more", 1)),
+    ("tagger, a stream", "stream is a list", fitted("stream", [])),
 ]  # fmt: skip
 
 
@@ -181,8 +197,9 @@ def test_a_file_with_a_right_checksum_is_not_believed_either(
 
 def test_a_newer_file_says_what_to_do(tmp_path: Path) -> None:
     data = bytes_of("two classes", tmp_path)
-    with pytest.raises(ValueError, match=r"written by pegasos 9\.0.*version 2 of the format.*Upgrade pegasos"):
-        load(forged(data, lambda said, tensors: None, version="2", package="9.0"))
+    newer = str(VERSION + 1)
+    with pytest.raises(ValueError, match=rf"written by pegasos 9\.0.*version {newer} of the format.*Upgrade pegasos"):
+        load(forged(data, lambda said, tensors: None, version=newer, package="9.0"))
     load(forged(data, lambda said, tensors: None, package="9.0"))
 
 

@@ -7,6 +7,7 @@ import warnings
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from chains import DICTS, TAGS
@@ -172,3 +173,60 @@ def test_an_interrupt_keeps_what_was_finished() -> None:
 def test_bad_searches_are_refused(params: dict[str, Any], said: str) -> None:
     with pytest.raises(ValueError, match=said):
         PegasosSequenceTaggerCV(**params).fit(DICTS, TAGS)
+
+
+RARE_X = [
+    [{"w": f"{label}{i % 2}"} for i, label in enumerate(tags)] for tags in (["c", "a", "b"], *[["a", "b", "a"]] * 8)
+]
+RARE_Y = [["c", "a", "b"], *[["a", "b", "a"], ["b", "b", "a"]] * 4]  # only the first sequence has a c
+ALLOWED = np.array([[1, 1, 0], [1, 1, 0], [1, 1, 0]], bool)
+COSTS = np.array([[0.0, 3.0, 1.0], [1.0, 0.0, 1.0], [2.0, 1.0, 0.0]])
+
+
+def as_frame(matrix: Any) -> pd.DataFrame:
+    return pd.DataFrame(matrix, index=list("abc"), columns=list("abc"))
+
+
+@pytest.mark.parametrize("matrices", [{"allowed": ALLOWED}, {"costs": COSTS}, {"allowed": ALLOWED, "costs": COSTS}])
+def test_a_fold_that_lacks_a_label_has_its_part_of_matrices(matrices: dict[str, Any]) -> None:
+    by_name = {name: as_frame(matrix) for name, matrix in matrices.items()}
+    as_lists = {name: matrix.tolist() for name, matrix in matrices.items()}
+    expected = PegasosSequenceTaggerCV(LAMS, KFold(3), **EXACT, **by_name).fit(RARE_X, RARE_Y)
+    for given in (matrices, as_lists):
+        found = PegasosSequenceTaggerCV(LAMS, KFold(3), **EXACT, **given).fit(RARE_X, RARE_Y)
+        assert found.scores_.tobytes() == expected.scores_.tobytes()
+        assert found._w.tobytes() == expected._w.tobytes()
+
+
+def test_matrices_of_another_size_are_refused_for_all_labels() -> None:
+    for wrong in ({"allowed": np.ones((4, 4), bool)}, {"costs": 1 - np.eye(2)}):
+        with pytest.raises(ValueError, match=r"must be 3 x 3|for each of the 3 classes"):
+            PegasosSequenceTaggerCV(LAMS, KFold(3), **wrong).fit(RARE_X, RARE_Y)
+
+
+def test_searches_of_scikit_learn_say_what_to_give_in_the_place_of_a_matrix() -> None:
+    for name, matrix in {"allowed": ALLOWED, "costs": COSTS}.items():
+        grid = GridSearchCV(PegasosSequenceTagger(**{name: matrix}), {"lam": LAMS}, cv=KFold(3), error_score="raise")
+        with pytest.raises(ValueError, match=r"a fold may lack a class.* give a DataFrame"):
+            grid.fit(RARE_X, RARE_Y)
+        GridSearchCV(
+            PegasosSequenceTagger(**{name: as_frame(matrix)}), {"lam": LAMS}, cv=KFold(3), error_score="raise"
+        ).fit(RARE_X, RARE_Y)
+
+
+def test_folds_without_anything_to_learn_or_to_score_are_named() -> None:
+    search, weights = PegasosSequenceTaggerCV([0.1], KFold(3)), np.ones(9)
+    weights[3:6] = 0
+    with pytest.raises(ValueError, match="fold 1 of cv holds out only sequences of weight zero"):
+        search.fit(RARE_X, RARE_Y, sample_weight=weights)
+    with pytest.raises(ValueError, match="fold 0 of cv trains only on sequences of weight zero"):
+        search.fit(RARE_X, RARE_Y, sample_weight=np.arange(9) < 3)
+    X, Y = ([[] if i >= 6 else part for i, part in enumerate(given)] for given in (RARE_X, RARE_Y))
+    with pytest.raises(ValueError, match="fold 2 of cv holds out only empty sequences"):
+        search.fit(X, Y)
+
+
+def test_a_scorer_that_knows_no_weights_scores_such_folds_as_before() -> None:
+    weights = np.where((np.arange(9) >= 3) & (np.arange(9) < 6), 0.0, 1.0)
+    search = PegasosSequenceTaggerCV([0.1], KFold(3), scoring=lambda model, X, y: len(X))
+    assert (search.fit(RARE_X, RARE_Y, sample_weight=weights).scores_ == 3).all()

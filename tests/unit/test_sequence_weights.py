@@ -90,3 +90,12 @@ def test_streams_and_searches_hand_weights_on() -> None:
 def test_bad_weights_are_refused(weights: list[Any], said: str) -> None:
     with pytest.raises(ValueError, match=said):
         tagger().fit(DICTS, TAGS, sample_weight=weights)
+
+
+@pytest.mark.parametrize("s", [None, 2.0])
+def test_a_min_count_that_leaves_no_feature_is_told(s: float | None) -> None:
+    """A typo would otherwise be a model of transitions alone, and not a word."""
+    weights = None if s is None else np.full(len(DICTS), s)
+    with pytest.warns(UserWarning, match=r"min_count=1000000 leaves none of the .* features, of which the commonest"):
+        model = tagger(min_count=10**6).fit(DICTS, TAGS, sample_weight=weights)
+    assert model.n_features_in_ == 0

@@ -212,10 +212,11 @@ class PegasosClassifier(OwnLabels, Answers, LinearModel):
         """Make one pass over the given rows, going on from the current weights and step number.
 
         Takes Pegasos steps, with the parameters of the solver if that is a `Pegasos` object and its defaults otherwise;
-        ``Pegasos(output="average")`` averages over all calls. A stream that begins here, not with `fit`, begins with
-        shorter steps, 1/(lam (t + t0)) with t0 = R^2/lam, where R^2 is the mean squared length of its first rows.
-        Ignores `tol`, `max_epochs` and the solver's T, never warns, and sets `gap_` to NaN: a bound would need the
-        rows of earlier calls. A last batch with fewer than k rows counts as a step.
+        ``Pegasos(output="average")`` averages over all calls. A stream begins with shorter steps, 1/(lam (t + t0)) with
+        t0 = R^2/lam, where R^2 is the mean squared length of its first rows. After a `fit` by another solver, and with
+        another `lam`, steps go on with the number t, or with R^2/lam where that is larger; a fit by Pegasos goes on
+        with its own. Ignores `tol`, `max_epochs` and the solver's T, never warns, and sets `gap_` to NaN: a bound would
+        need the rows of earlier calls. A last batch with fewer than k rows counts as a step.
 
         Parameters
         ----------

@@ -165,12 +165,19 @@ class LinearModel(SparseWeights, Model):
         models[:, -1] -= problem.centre
         if problem.bias == "none":
             models[:, -1] = 0.0
-        resumes = getattr(self, "_resumes", None) or []
         steps = np.atleast_1d(self.n_steps_)
+        resumes = getattr(self, "_resumes", None) or [None] * len(steps)  # a file leaves them out where there are none
         if len(resumes) != n_models or len(steps) != n_models:  # one against the rest before, joint now, or vice versa
             resumes, steps = [None] * n_models, np.full(n_models, steps.max())
         found = zip(resumes, problem.vectors(models), map(int, steps), strict=True)
-        return [Resume(w, t) if left is None else left.at(w, t, problem.n_duals) for left, w, t in found]
+        by = "pegasos" if self._were_steps_of_pegasos(problem) else ""
+        return [Resume(w, t, solver=by) if left is None else left.at(w, t, problem.n_duals) for left, w, t in found]
+
+    def _were_steps_of_pegasos(self, problem: Problem) -> bool:
+        """Whether those of the last fit were, as far as parameters and attributes tell."""
+        solver = solver_of(self.solver)
+        own = not problem.loss.has_native_twin and isinstance(solver, Auto)
+        return (own or isinstance(solver, Pegasos)) and not hasattr(self, "n_replicas_")
 
     def _set(self, problem: Problem, fits: list[Fit], names: NDArray[Any], run: Run) -> None:
         """Set the fitted attributes; what interrupted the fit is raised at the end."""

@@ -141,6 +141,9 @@ class PegasosRegressor(OwnLabels, RegressorMixin, LinearModel):  # type: ignore[
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Make one pass of Pegasos steps over the given rows, going on from the current weights; `gap_` becomes NaN.
 
+        Steps are as in `PegasosClassifier`: with the tube the first ones move the score of a row by about 1, whatever
+        the unit of y, which is to be scaled to that.
+
         Parameters
         ----------
         X : array-like, sparse matrix or `open_data` of shape (n_rows, n_features)

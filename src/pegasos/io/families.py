@@ -18,6 +18,7 @@ from ..structured.weights import Shape
 from .container import Damaged
 from .searches import searching
 from .state import Family, State
+from .tag_streams import restore_stream, stream_of
 from .values import Names, Part
 
 # How the fit went, of every estimator.
@@ -194,6 +195,7 @@ def _tagger(model: Any) -> dict[str, Any]:
         **_names_of(model),
         **({} if shape.chosen is None else {"transition_columns_": shape.chosen}),
         **shape.weights(w),
+        **stream_of(model),
     }
 
 
@@ -229,8 +231,8 @@ def _restore_tagger(model: Any, state: State) -> None:
         else Features(n_features=n, columns=None if columns is None else tuple(columns))
     )
     model._loss, model.n_unknown_ = state.take("_loss", str), state.count("n_unknown_")
-    model._going_on = None
     _restore_course(model, state)
+    restore_stream(model, state)
 
 
 def _structured(model: Any) -> dict[str, Any]:

@@ -23,7 +23,8 @@ from .state import State
 from .stored import is_data_file
 from .values import Reader, Unwritable, Writer
 
-FORMAT, VERSION = "pegasos model", 1
+FORMAT, VERSION = "pegasos model", 2
+_SINCE = {"stream": 2}  # attributes that version 1 does not know
 
 
 def save_model(model: Any, path: Path, sparse: bool = False) -> None:
@@ -44,7 +45,8 @@ def dumped(model: Any, sparse: bool = False, notes: Mapping[str, str] | None = N
     fitted = {key: writer.write(value, key.removeprefix("_")) for key, value in FAMILIES[name].state(model).items()}
     parameters = {key: parameter(writer, key, value) for key, value in model.get_params(deep=False).items()}
     said = {"estimator": name, "parameters": parameters, "fitted": fitted}
-    metadata = {"format": FORMAT, "version": str(VERSION), "package": pegasos.__version__, "model": _json(said)}
+    version = max(_SINCE.get(key, 1) for key in fitted)  # the first that reads this file
+    metadata = {"format": FORMAT, "version": str(version), "package": pegasos.__version__, "model": _json(said)}
     return packed(writer.tensors, metadata | dict(notes or {}))
 
 

@@ -67,6 +67,16 @@ def of_frame(given: Any, classes: NDArray[Any], what: str) -> Any:
     return given.loc[classes.tolist(), classes.tolist()]
 
 
+def hint_of_folds(matrix: NDArray[Any], n_classes: int) -> str:
+    """For the error about a matrix that has more classes than there are."""
+    if matrix.ndim != 2 or not matrix.shape[0] == matrix.shape[1] > n_classes:
+        return ""
+    return (
+        " In cross-validation a fold may lack a class, and nobody can tell which line is its: give a DataFrame with "
+        "the classes in its index and columns, which is read by their names."
+    )
+
+
 def _checked(given: Any, n_classes: int) -> Floats:
     try:
         if np.iscomplexobj(np.asarray(given)):
@@ -77,7 +87,7 @@ def _checked(given: Any, n_classes: int) -> Floats:
     if costs.shape != (n_classes, n_classes):
         raise ValueError(
             f"costs must have one line and one column for each of the {n_classes} classes, in the order of classes_; "
-            f"got shape {costs.shape}."
+            f"got shape {costs.shape}.{hint_of_folds(costs, n_classes)}"
         )
     bad = np.argwhere(~np.isfinite(costs) | (costs < 0))
     if len(bad):

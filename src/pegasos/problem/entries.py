@@ -28,15 +28,15 @@ def refuse_masked(name: str, given: Any) -> None:
         raise ValueError(f"{name} is a masked array, masked at {where}. Fill it, {name}.filled(...), or drop the rows.")
 
 
-def refuse_dates(X: Any) -> None:
+def refuse_dates(X: Any, called: str = "X") -> None:
     """NumPy reads dates as whole numbers in whatever unit they are stored in, and a missing one as -2^63."""
     if isinstance(X, np.ndarray):
         if X.dtype.kind in "mM":
-            raise ValueError(f"X holds dates or times ({X.dtype}), not numbers. {_DATES}")
+            raise ValueError(f"{called} holds dates or times ({X.dtype}), not numbers. {_DATES}")
         return
     for j, (name, dtype) in enumerate(_columns(X)):
         if getattr(dtype, "kind", "") in ("m", "M") or getattr(dtype, "is_temporal", bool)():
-            raise ValueError(f"X holds dates or times ({dtype}) in column {j} ({name!r}), not numbers. {_DATES}")
+            raise ValueError(f"{called} holds dates or times ({dtype}) in column {j} ({name!r}), not numbers. {_DATES}")
 
 
 def _columns(X: Any) -> Iterator[tuple[Any, Any]]:
@@ -46,7 +46,7 @@ def _columns(X: Any) -> Iterator[tuple[Any, Any]]:
     return zip(X.columns, X.dtypes, strict=True)
 
 
-def refuse_objects(X: Any) -> None:
+def refuse_objects(X: Any, called: str = "X") -> None:
     """Name the first text, date or missing value, as the native validator names NaN; who asks has an error about other
     objects.
     """
@@ -59,13 +59,13 @@ def refuse_objects(X: Any) -> None:
             fault = "" if _is_number(value) else _fault(value)
             if fault:
                 named = "" if names is None else f" ({names[j]!r})"
-                raise ValueError(f"X contains {_shown(value)} at row {row}, column {j}{named}{fault}") from None
+                raise ValueError(f"{called} contains {_shown(value)} at row {row}, column {j}{named}{fault}") from None
 
 
 def _is_number(value: Any) -> bool:
     try:
         float(value if value is not None else np.nan)  # NumPy reads None as NaN
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):  # a whole number beyond all floats is one of these
         return False
     return True
 

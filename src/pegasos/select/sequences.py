@@ -6,13 +6,16 @@ import warnings
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.model_selection import check_cv
 
 from .. import _core, words
 from ..caller import user_level
+from ..losses.costs import costs_between
 from ..problem.problem import Floats
 from ..structured import run
+from ..structured.labels import allowed_of
 from ..structured.tagger import Allowed, Boundaries, Pairs, PegasosSequenceTagger
 from ..structured.tokens import Stacked
 from ..structured.training_set import Whole, sequence_weights
@@ -21,7 +24,7 @@ from .folds import folds_of
 from .grid import spaced, values_of
 from .results import best_of, is_past, table
 from .search import Found
-from .tagged_folds import FoldTagger, TaggedFold
+from .tagged_folds import FoldTagger, TaggedFold, refuse_empty
 
 _SPAN = 1e6  # the largest lam over the smallest: sums over tokens make gradients large
 
@@ -161,14 +164,14 @@ n_iter_, n_steps_, history_
         whole = reader.whole(X, y, lengths, groups, sample_weight)
         s = sequence_weights(sample_weight, whole.stacked)
         data = reader.chosen(whole, s)
+        self._check_matrices(data.classes)
         seed = run.seed_of(self.random_state, run.solver_of(self.solver))
-        numbers = np.zeros(len(whole.stacked.lengths), int)
-        splitter = check_cv(self.cv, classifier=False)
         given = values_of(self.lams)
-        parts = [
-            TaggedFold(self._fold_tagger(seed), whole, fold, s, reader)
-            for fold in folds_of(splitter, numbers[:, None], numbers, sequence_groups, False)
-        ]
+        numbers = np.zeros(len(whole.stacked.lengths), int)
+        folds = folds_of(check_cv(self.cv, classifier=False), numbers[:, None], numbers, sequence_groups, False)
+        for k, fold in enumerate(folds):
+            refuse_empty(k, fold, whole, s, self.scoring is None)
+        parts = [TaggedFold(self._fold_tagger(seed), whole, fold, s, reader, data.classes) for fold in folds]
         lams = self._spaced(whole, s, seed) if given is None else given
         found = Found.nothing(len(parts), len(lams), False)
         try:
@@ -182,6 +185,12 @@ n_iter_, n_steps_, history_
         if self.refit:
             self._train(data, stop, False)
         return self
+
+    def _check_matrices(self, classes: NDArray[Any]) -> None:
+        """They are between all labels, and folds have their part of them."""
+        allowed_of(self.allowed, classes)
+        if self.loss == "hinge":
+            costs_between(self.costs, classes)
 
     def _fold_tagger(self, seed: int, **more: Any) -> FoldTagger:
         names = [name for name in PegasosSequenceTagger._get_param_names() if name not in ("lam", "warm_start")]

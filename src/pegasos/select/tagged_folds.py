@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -57,17 +58,44 @@ def _rows(X: Any, span: slice) -> Any:
     return X.iloc[span] if hasattr(X, "iloc") else X.tocsr()[span] if hasattr(X, "tocsr") else X[span]
 
 
+def refuse_empty(k: int, fold: Fold, whole: Whole, s: Floats | None, weighs_scores: bool) -> None:
+    """A fold without anything to train on or to score. s: weights of all sequences."""
+    tokens = whole.stacked.lengths
+    weighed = tokens if s is None else tokens * (s > 0)
+    for does, numbers, counted in (
+        ("trains only on", fold.train, weighed),
+        ("holds out only", fold.held_out, weighed if weighs_scores else tokens),
+    ):
+        if not counted[numbers].any():
+            why = "empty sequences" if not tokens[numbers].any() else "sequences of weight zero or without tokens"
+            raise ValueError(f"fold {k} of cv {does} {why}.")
+
+
+def _between(given: Any, classes: NDArray[Any], here: NDArray[Any]) -> Any:
+    """Of a matrix of all labels, the lines and columns of those that are here; all else is read by labels."""
+    if given is None or isinstance(given, (str, Mapping)) or callable(given) or hasattr(given, "columns"):
+        return given
+    place = {label: i for i, label in enumerate(classes.tolist())}
+    lines = [place[label] for label in here.tolist()]
+    return np.asarray(given)[np.ix_(lines, lines)]
+
+
 class TaggedFold:
     """One fold: what it trains on and holds out, and its tagger."""
 
-    def __init__(self, tagger: FoldTagger, whole: Whole, fold: Fold, s: Floats | None, reader: Reader) -> None:
-        """s: weights of all sequences."""
+    def __init__(
+        self, tagger: FoldTagger, whole: Whole, fold: Fold, s: Floats | None, reader: Reader, classes: NDArray[Any]
+    ) -> None:
+        """s: weights of all sequences; classes: their labels, of which a fold may lack some."""
         shares = fold.share(s, len(whole.stacked.lengths))
         self._data: TrainingSet = reader.chosen(whole, shares)
         columns = self._data.columns
         self._held_out = Part.of(whole, np.unique(fold.held_out), s, columns)
         self._train = Part.of(whole, np.unique(fold.train), s, columns)
-        self._tagger = tagger
+        self._tagger = tagger.set_params(
+            allowed=_between(tagger.allowed, classes, self._data.classes),
+            costs=_between(tagger.costs, classes, self._data.classes),
+        )
         self._tagger._known = tuple((part.X, part.stacked) for part in (self._held_out, self._train))
 
     def fit(self, lam: float, max_time: float | None) -> None:

@@ -15,7 +15,7 @@ from ..rules import Flag, Integer, Number, OneOf, OrNone, Rule, StartVector, Ste
 from .base import Fit, Resume, Run
 from .bias_search import search_bias
 from .own import Answers
-from .pegasos_options import average_left, late_of, native_options, norma_p
+from .pegasos_options import Stream, average_left, counted_steps, native_options, norma_p, stream_of
 from .pegasos_refusals import refuse, refuse_far_start
 
 
@@ -198,9 +198,9 @@ class Pegasos(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type 
         return Pegasos(**{**self.get_params(deep=False), **params})
 
     def _run(self, problem: Problem, run: Run, start: Resume, seed: int, b: float | None) -> Fit:
-        late = late_of(self, problem, run, start)
+        stream = stream_of(self, problem, run, start)
         options = native_options(self, problem, run, start, seed)
-        state = self._state(problem, run, start, seed, late, options.certify)
+        state = self._state(problem, run, start, seed, stream.late, options.certify)
         if b is not None:
             state["b"], options.fixed_bias = b, True
         w: Floats = state["out"]
@@ -218,7 +218,7 @@ class Pegasos(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type 
             interrupted=found["interrupted"],
             rounding=found["rounding"],
             error=found["error"],
-            resume=self._resume(problem, run, state, late),
+            resume=self._resume(problem, run, state, stream),
         )
 
     def _state(
@@ -229,12 +229,12 @@ class Pegasos(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type 
         left = start.left_by("pegasos")
         out, B = np.zeros(problem.n_weights), np.zeros(problem.n_weights if averages else 0)
         plain = self.step == "pegasos" and not self.projection
-        hits = left.get("hits", t)
-        counted = hits if self.advance == "on_loss" else t
-        c = 1.0 / (problem.lam * (counted + late)) if counted + late and plain else 1.0
-        v = (start.w if t else self._first(problem, seed)) / c
-        b = float(start.w[-1]) if problem.free_bias and t else 0.0
-        if problem.free_bias and t and problem.width > 1:
+        hits, counted = left.get("hits", t), counted_steps(self, start) + late
+        c = 1.0 / (problem.lam * counted) if counted and plain else 1.0
+        goes_on = t > 0 or (run.one_pass and counted > 0 and bool(start.w.any()))  # weights from elsewhere have no t
+        v = (start.w if goes_on else self._first(problem, seed)) / c
+        b = float(start.w[-1]) if problem.free_bias and goes_on else 0.0
+        if problem.free_bias and goes_on and problem.width > 1:
             out[-problem.width :] = start.w[-problem.width :]  # of a joint loss: one a class, what was returned goes on
         C, averaged = 0.0, 0.0
         if left and start.is_unchanged:  # go on with the running iterate, not with what was returned
@@ -272,7 +272,7 @@ class Pegasos(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type 
         """Than w and t, which are attributes: partial_fit may come."""
         return run.remember or run.one_pass or self.output != "last" or self.advance != "always"
 
-    def _resume(self, problem: Problem, run: Run, state: dict[str, Any], late: float) -> Resume | None:
+    def _resume(self, problem: Problem, run: Run, state: dict[str, Any], stream: Stream) -> Resume | None:
         if not self._leaves_more(run):
             return None
         counts, out = state.pop("counts"), state.pop("out")
@@ -281,4 +281,4 @@ class Pegasos(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type 
             unit = np.asarray(problem.per_dual(problem.lam))
             counts *= state["c"]
             dual = np.divide(counts, unit, out=np.zeros_like(counts), where=unit > 0)  # rows of weight zero have none
-        return Resume(out, state.pop("t"), dual, problem.lam, state | {"late": late}, "pegasos").beside(out)
+        return Resume(out, state.pop("t"), dual, problem.lam, state | stream.left(), "pegasos").beside(out)

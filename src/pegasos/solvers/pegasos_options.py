@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -36,9 +36,9 @@ def native_options(solver: Pegasos, problem: Problem, run: Run, start: Resume, s
     if not problem.loss.has_native_twin:
         o.known = problem.zero_value  # a wrong conjugate must not prove more than that
         o.to_the_end = o.to_the_end or problem.loss.conjugate is None  # nothing is proven on the way
-    late = late_of(solver, problem, run, start)
-    o.set_step(*schedule(solver), late)
-    o.bias_start, o.bias_late = bias_steps(solver, problem, run, late)
+    stream = stream_of(solver, problem, run, start)
+    o.set_step(*schedule(solver), stream.late)
+    o.bias_start, o.bias_late = bias_steps(solver, problem, run, stream)
     if solver.projection:
         o.radius = math.sqrt(problem.zero_value / problem.lam)  # lam ||w*||^2 <= f(0)
     o.batch_bias = problem.bias == "batch"
@@ -54,40 +54,73 @@ def schedule(solver: Pegasos) -> tuple[str, float]:
     return (solver.step, norma_p(solver)) if isinstance(solver.step, str) else ("constant", float(solver.step))
 
 
-def late_of(solver: Pegasos, problem: Problem, run: Run, start: Resume) -> float:
+class Stream(NamedTuple):
+    """Where the steps of a fit, or of a stream, stand: step t is 1/(lam (t + late)) long."""
+
+    late: float
+    began: int = 0  # the steps of the fit that a stream goes on from
+    settled: bool = True  # whether later calls go on so: rows of zeros say nothing about steps
+
+    def left(self) -> dict[str, float]:
+        """What the next call has to know."""
+        settled: dict[str, float] = {"late": self.late} if self.settled else {}
+        return settled | ({"began": self.began} if self.began and self.settled else {})
+
+
+def stream_of(solver: Pegasos, problem: Problem, run: Run, start: Resume) -> Stream:
     """By how many steps they are late.
 
     In a stream, whose rows come once, 1/lam is too long a step for the first ones: what they do to w, the others cannot
     undo in time. It begins with the step that takes the score of a row by 1, and goes on as it has begun. An average
-    bears longer ones.
+    bears longer ones. The same holds for a stream that begins at the w of another solver, or with another lam: however
+    many rows that solver has looked at, steps of its number might be too long. Pegasos itself goes on with its own.
     """
     usual = late_start(problem)
-    if usual or not run.one_pass or solver.step != "pegasos":
-        return usual
-    if start.steps:
-        return float(start.left_by("pegasos").get("late", 0.0))
+    if not run.one_pass or solver.step != "pegasos":
+        return Stream(usual)
+    left = start.left_by("pegasos")
+    same_lam = not left or start.lam == problem.lam
+    if start.steps and start.solver == "pegasos" and same_lam and (not left or "late" in left):
+        return Stream(usual or float(left.get("late", 0.0)), int(left.get("began", 0)))
+    began = counted_steps(solver, start)
+    if usual:
+        return Stream(usual, began)
     averages = solver.output in ("average", "tail")
     reach = problem.rows.mean_norm2(problem.weights.listed)
     if not problem.is_regression:  # the constant feature has steps of its own
         reach *= _AVERAGES_REACH if averages else 1.0
     elif problem.bias == "regularized" and not averages:
         reach += 1.0
-    return float(min(round(reach / problem.lam), 2**53))
+    return Stream(stream_late(reach, problem.lam, began), began, settled=reach > 0)
 
 
-def bias_steps(solver: Pegasos, problem: Problem, run: Run, late: float) -> tuple[float, float]:
+def stream_late(reach: float, lam: float, steps: int) -> float:
+    """Of a stream whose first step is 1/reach long at most, after a fit of so many steps."""
+    return max(0.0, float(min(round(reach / lam), 2**53)) - steps)
+
+
+def counted_steps(solver: Pegasos, start: Resume) -> int:
+    """Those that t counts."""
+    return int(start.left_by("pegasos").get("hits", start.steps)) if solver.advance == "on_loss" else start.steps
+
+
+def bias_steps(solver: Pegasos, problem: Problem, run: Run, stream: Stream) -> tuple[float, float]:
     """The part of its first step that the constant feature takes, and where its steps begin.
 
     It is in all rows: in a stream of classes it would learn of each row what the next ones unlearn, and scores of short
-    rows would be mostly that. It moves scores by so much at first, and takes whole steps when t is far above `late`, or
-    1/lam where rows are shorter than it is.
+    rows would be mostly that. It moves scores by so much at first, and takes whole steps when t, counted from the
+    beginning of the stream, is far above `late`, or 1/lam where rows are shorter than it is.
     """
+    late, began = stream.late, stream.began
     if not run.one_pass or problem.is_regression or problem.bias != "regularized" or solver.step != "pegasos":
         return 1.0, late
-    if late_start(problem):
+    if late_start(problem) and not began:
         return 1.0, late
-    own = max(late, 1 / problem.lam)
-    return min(1.0, _BIAS_STEP * problem.lam * own), own
+    own = max(began + late, 1 / problem.lam, began + 1.0 if began else 0.0)
+    first = min(1.0, _BIAS_STEP * problem.lam * own)
+    if first == 1 or not began:
+        return first, own
+    return (first * own - began) / (own - began), own - began
 
 
 def average_left(left: Mapping[str, Any], c: float, steps: int, one_pass: bool) -> tuple[Floats, float, float]:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..losses.costs import of_frame
+from ..losses.costs import hint_of_folds, of_frame
 from ..problem.entries import refuse_masked
 from .tokens import Stacked
 
@@ -27,7 +27,7 @@ def flat(y: Any, stacked: Stacked) -> list[Any]:
         raise ValueError("y is missing: a tagger learns from labelled sequences.")
     refuse_masked("y", y)
     if not stacked.is_list:
-        labels = y.tolist() if isinstance(y, np.ndarray) else list(y)
+        labels = _labels_of(y) if isinstance(y, np.ndarray) else list(y)
         if len(labels) != stacked.n_tokens:
             raise ValueError(f"y has {len(labels)} labels for {stacked.n_tokens} tokens.")
         return labels
@@ -49,8 +49,16 @@ def listed(given: Any, must: str) -> Any:
     if isinstance(given, (str, bytes, dict, Set)) or not np.iterable(given):
         raise ValueError(f"{must}, got {type(given).__name__}.")
     if isinstance(given, np.ndarray):
-        return given.tolist()
+        return _labels_of(given)
     return given if hasattr(given, "__len__") else list(given)
+
+
+def _labels_of(array: NDArray[Any]) -> list[Any]:
+    """As a list. A date that is missing would be None, which is a label."""
+    labels: list[Any] = array.tolist()
+    if array.dtype.kind not in "mM" or array.ndim != 1:
+        return labels
+    return [np.nan if missing else label for label, missing in zip(labels, np.isnat(array).tolist(), strict=True)]
 
 
 def place_of(stacked: Stacked, token: int) -> str:
@@ -154,7 +162,7 @@ def allowed_of(given: Any, classes: NDArray[Any]) -> Allowed | None:
     if steps.shape != (K, K) or steps.dtype.kind not in "biu":
         raise ValueError(
             f"allowed must be {K} x {K} of True and False, from label to label in the order of classes_ "
-            f"({names!r}); got shape {steps.shape}, dtype {steps.dtype}."
+            f"({names!r}); got shape {steps.shape}, dtype {steps.dtype}.{hint_of_folds(steps, K)}"
         )
     ones = np.ones(K, np.uint8)
     return np.ascontiguousarray(steps != 0, np.uint8), ones, ones.copy()

@@ -24,7 +24,7 @@ from ..rules import LAM, Flag, Integer, Level, Number, OneOf, OrNone, Rule, chec
 from ..solvers import Pegasos, solver_of
 from ..solvers.base import Fit, Resume, Run
 from ..solvers.history import History
-from ..solvers.pegasos_options import average_left, last_step, norma_p, schedule
+from ..solvers.pegasos_options import average_left, last_step, norma_p, schedule, stream_late
 from ..solvers.pegasos_refusals import refuse_long_step
 
 __all__ = [
@@ -61,6 +61,7 @@ __all__ = [
     "set_history",
     "solver_of",
     "stop_of",
+    "stream_late",
     "thread_count",
     "warn_if_short",
     "with_callbacks",

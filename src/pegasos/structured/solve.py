@@ -20,6 +20,7 @@ from .run import (
     refuse_long_step,
     schedule,
     solver_of,
+    stream_late,
 )
 
 
@@ -145,11 +146,18 @@ def _options(task: Task, solver: Pegasos, stop: Run, t: int, late: float, seed: 
     return o
 
 
+def _late(task: Task, solver: Pegasos, stop: Run, going: Going) -> float:
+    """By how many steps they are late. A stream goes on as it has begun; it begins after a fit, or with another lam."""
+    run = going.running
+    late = run["late"] if run is not None else 0.0
+    if not stop.one_pass or solver.step != "pegasos" or (late and run is not None and run["lam"] == task.lam):
+        return float(late)
+    return stream_late(task.stream_reach, task.lam, going.steps)
+
+
 def _pegasos(task: Task, solver: Pegasos, stop: Run, going: Going, seed: int) -> tuple[Fit, Going]:
     t, run = going.steps, going.running
-    late = run["late"] if run is not None else 0.0
-    if stop.one_pass and not t and solver.step == "pegasos":
-        late = float(min(round(task.stream_reach / task.lam), 2**53))
+    late = _late(task, solver, stop, going)
     plain = solver.step == "pegasos" and not solver.projection
     c = 1.0 / (task.lam * (t + late)) if t and plain else 1.0
     averages = solver.output in ("average", "tail")

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence, Set
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from sklearn.utils import check_array
 
 from .. import _core
-from ..problem.entries import refuse_masked
+from ..problem.entries import refuse_dates, refuse_masked, refuse_objects
 from ..problem.rows import sound
 
 Places = NDArray[np.int64]
@@ -119,9 +121,11 @@ def read(
 
 def is_stacked(X: Any) -> bool:
     """Whether X is one matrix of all tokens."""
-    return (
-        sp.issparse(X) or hasattr(X, "columns") or (isinstance(X, np.ndarray) and X.dtype.kind != "O" and X.ndim == 2)
-    )
+    if not isinstance(X, np.ndarray):
+        return sp.issparse(X) or hasattr(X, "columns")
+    if X.ndim != 2 or X.dtype.kind != "O":
+        return X.ndim == 2
+    return X.size > 0 and not np.iterable(X.flat[0])  # else of tokens: as many in every sequence
 
 
 def _is_matrix(x: Any) -> bool:
@@ -158,13 +162,28 @@ def _begins(n_tokens: int, lengths: Any, groups: Any) -> Places:
     return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
 
 
+def _dense(X: Any, where: str) -> NDArray[np.float64]:
+    """Numbers of a matrix or a frame. Columns of several kinds, such as True and 2.5, come as objects."""
+    refuse_dates(X, where)
+    dense = np.asarray(X)
+    if dense.dtype.kind in "biuf":
+        return dense.astype(np.float64)
+    text = next((value for value in dense.flat if isinstance(value, (str, bytes))), None)
+    if dense.dtype.kind == "O" and text is None:
+        with suppress(TypeError, ValueError, OverflowError):
+            numbers: NDArray[np.float64] = check_array(
+                X, dtype=np.float64, ensure_all_finite=False, ensure_min_samples=0, ensure_min_features=0
+            )
+            return numbers
+    refuse_objects(X, where)
+    of_what = "" if text is None else f"the text {str(text)!r} and "
+    raise ValueError(f"{where} has {of_what}dtype {dense.dtype}; matrices hold numbers.")
+
+
 def _csr(X: Any, where: str) -> Any:
     refuse_masked("X", X)
     if not sp.issparse(X):
-        dense = np.asarray(X)
-        if dense.dtype.kind not in "biuf":
-            raise ValueError(f"{where} has dtype {dense.dtype}; matrices hold numbers.")
-        return sp.csr_matrix(dense.astype(np.float64))
+        return sp.csr_matrix(_dense(X, where))
     if X.dtype.kind not in "biuf":
         raise ValueError(f"{where} has dtype {X.dtype}; matrices hold real numbers.")
     csr = sound(X).tocsr()

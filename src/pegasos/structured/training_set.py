@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import warnings
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..caller import user_level
 from .labels import Codes, encode, flat
 from .run import Floats, row_weights
 from .tokens import Features, Places, Stacked, kept_columns, kept_features, read
@@ -83,12 +85,25 @@ class Reader:
         if asked and not features.named:
             raise ValueError(f"{asked} is for features that have names; the columns of matrices stay as they are.")
 
+    def _frequent(self, counts: NDArray[Any]) -> NDArray[np.bool_]:
+        """Which features occur, and often enough."""
+        kept: NDArray[np.bool_] = (counts > 0) & (counts >= self.min_count)
+        if len(counts) and counts.any() and not kept.any():
+            warnings.warn(
+                f"min_count={self.min_count} leaves none of the {len(counts)} features, of which the commonest occurs "
+                f"{counts.max():g} times: nothing is learned but which labels there are, and how they follow each "
+                "other. Lower min_count.",
+                stacklevel=user_level(),
+            )
+        return kept
+
     def chosen(self, whole: Whole, s: Floats | None) -> TrainingSet:
         """What is left with these weights of sequences; None: all are 1."""
         stacked, features, classes, codes = whole.stacked, whole.features, whole.classes, whole.codes
         columns, learns = None, self.features is None and features.named and not features.hashed
         if s is None and learns and self.min_count > 1:
-            columns = np.bincount(stacked.indices, minlength=stacked.n_features) >= self.min_count
+            counts = np.bincount(stacked.indices, minlength=stacked.n_features)
+            columns = self._frequent(counts)
             stacked, features = kept_features(stacked, features, columns)
         if s is not None:
             kept = np.flatnonzero(s)
@@ -97,7 +112,7 @@ class Reader:
             stacked, codes, s = _only(stacked, kept), codes[_tokens_of(stacked, kept)], s[kept]
             if learns:
                 counts = np.bincount(stacked.indices, np.repeat(s, _numbers_of(stacked)), minlength=stacked.n_features)
-                columns = (counts > 0) & (counts >= self.min_count)
+                columns = self._frequent(counts)
                 stacked, features = kept_features(stacked, features, columns)
             if self.classes is None:
                 used, places = np.unique(codes, return_inverse=True)
