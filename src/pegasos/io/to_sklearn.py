@@ -60,7 +60,7 @@ def _linear_classifier(model: Any, spec: LossSpec) -> Any:
         )
     if spec.probabilities:
         return _set(_logistic(coef, intercept), classes_=model.classes_.copy())
-    found = LinearSVC(**spec.sklearn)
+    found = LinearSVC(**(spec.sklearn or {}))
     return _set(found, coef_=coef, intercept_=intercept, classes_=model.classes_.copy(), n_iter_=0)
 
 
@@ -81,7 +81,7 @@ def _against_the_rest(classes: NDArray[Any], each: list[Any]) -> Any:
 
 def _linear_regressor(model: Any, spec: LossSpec) -> Any:
     coef = np.ravel(_dense(model.coef_))
-    found = LinearSVR(epsilon=model.epsilon, **spec.sklearn)
+    found = LinearSVR(epsilon=model.epsilon, **(spec.sklearn or {}))
     return _set(found, coef_=coef, intercept_=np.array([model.intercept_]), n_iter_=0)
 
 
