@@ -12,7 +12,6 @@
 #include <span>
 #include <vector>
 
-#include "pegasos/data/row_passes.hpp"
 #include "pegasos/data/sampler.hpp"
 #include "pegasos/data/validate.hpp"
 #include "pegasos/linalg/scaled_vector.hpp"
