@@ -85,6 +85,34 @@ TEST(an_epoch_leaves_u_and_a_in_step) {
   }
 }
 
+TEST(an_epoch_ends_in_its_middle_where_the_gap_is_small_enough) {
+  const Data<float> data(70'000, 3, 0.8);
+  const auto p = data.on_csr(1e-5);
+  const Hinge hinge;
+  Team team(2);
+  Watch watch(0, forever, {});
+  // The second epoch, content with so many times the gap that a whole one sees; the first has no end but its own.
+  const auto second = [&](double times, double seen) {
+    std::vector<double> a(size_t(data.m)), u(size_t(data.d + 1));
+    DualAscent ascent(p, hinge, a, u, team);
+    Tally tally;
+    for (const bool growing : {true, false}) {
+      ascent.end_at(times * seen);
+      CHECK(ascent.epoch(Sampling::blocks, Stream(2).split(!growing), growing, p.m(), tally, watch));
+      if (growing) CHECK(tally.rows == p.m() && tally.part == 1);
+    }
+    check_in_step(p, a, u);
+    return tally;
+  };
+  const Tally whole = second(-1, 1);
+  CHECK(whole.rows == p.m() && whole.part == 1 && whole.gap > 0);
+  const Tally quarter = second(10, whole.gap);
+  CHECK(quarter.part >= 0.25 && quarter.part < 0.5);
+  CHECK(double(quarter.rows) == quarter.part * double(p.m()));
+  CHECK(quarter.gap > 0.5 * whole.gap && quarter.gap < 2 * whole.gap);  // what all rows would have had
+  CHECK(second(0.01, whole.gap).part == 1);
+}
+
 TEST(an_interrupt_within_an_epoch_leaves_u_and_a_in_step) {
   const Data<> data(70'000, 4);
   const auto p = data.on_dense(1e-4);

@@ -85,7 +85,7 @@ class AscentPhase {
 
   void visit(Snapshot& s) {
     s.numbers(std::span<double>(u_));
-    s.items(seen_, trust_, epochs_, first_look_);
+    s.items(seen_, trust_, epochs_, first_look_, part_, early_ends_);
     ascent_.visit(s);
     pace_.visit(s);
   }
@@ -115,6 +115,7 @@ class AscentPhase {
     const auto most = int64_t(std::ceil(std::min(m, s_.o.max_epochs * m - double(s_.state.visits))));
     const Stream draws = Stream(s_.o.seed).split(epochs_++);
     const double merged = ascent_.critical_path().merged;
+    ascent_.end_at(ends_early() ? s_.o.tol / trust_ * s_.p.total : -1);
     const bool whole = ascent_.epoch(s_.o.sampling, draws, growing, most, tally, s_.watch);
     s_.state.visits += tally.rows;
     // Merges of two replicas are in the price of a visit, as measured.
@@ -123,11 +124,17 @@ class AscentPhase {
         price::visits(s_.p.rows.is_dense(), double(tally.nonzeros), double(tally.rows), double(s_.width()), L::costly) +
         double(s_.p.m()) + double(u_.size()) + merges;
     s_.meter.take(work);
-    pace_.epoch(tally.gap / s_.p.total, work);
+    part_ = tally.part;
+    early_ends_ += part_ < 1;
+    pace_.epoch(tally.gap / s_.p.total, work / part_);
     if (whole && s_.o.shrinking && !growing && near(near_enough_to_shrink))
       ascent_.shrink(settled_by(tally.violation, tally.squares, double(tally.rows)));
     return whole;
   }
+
+  // Where the next epoch may end in its middle, since then a certificate will probably do. One that did not do was a
+  // pass too many.
+  bool ends_early() const { return early_ends_ == 0 && !s_.p.free_bias; }
 
   // An estimate looks back on the middle of its epoch, for smooth losses on its beginning: every row has its gap until
   // its visit. Since then the gap has gone on falling as before (log, arXiv, lam 1e-5 and 1e-6: an epoch less).
@@ -135,7 +142,8 @@ class AscentPhase {
     const std::vector<double>& estimates = pace_.estimates();
     const size_t n = estimates.size();
     const double now = estimates[n - 1], fall = n > 1 ? std::min(1.0, now / estimates[n - 2]) : 1.0;
-    const double expected = now * (L::smooth ? fall : std::sqrt(fall));
+    const double since = part_ < 1 ? DualAscent<Rows, L>::left_of(part_) : L::smooth ? fall : std::sqrt(fall);
+    const double expected = now * since;
     const bool free_bias = s_.p.free_bias;
     const double wanted = std::max(s_.o.tol, free_bias ? clearly * std::min(s_.proofs.gap(), 1.0) : 0.0);
     const bool due = first_look_ || (expected * Trust<L>::least <= wanted && certificate_is_due());
@@ -174,7 +182,8 @@ class AscentPhase {
   Pace pace_;
   uint64_t seen_ = 0;  // the changes of a that u has followed
   double trust_ = 1;   // exact gap over expected, learnt
-  size_t epochs_ = 0;
+  double part_ = 1;    // of its rows that the last epoch visited
+  size_t epochs_ = 0, early_ends_ = 0;
   bool first_look_ = false;
 };
 

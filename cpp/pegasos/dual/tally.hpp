@@ -15,6 +15,7 @@ struct Tally {
   double weight = 0;     // sum_i s_i
   double ascent = 0;     // sum_i s_i (conjugate before - after, less what is added to the scores times the change of a)
   int64_t rows = 0, nonzeros = 0;
+  double part = 1;  // of the rows that were due
 
   void add(const Tally& other) {
     gap += other.gap;
