@@ -10,6 +10,7 @@
 
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "pegasos/linalg/conjugate_gradients.hpp"
 #include "pegasos/proof/history.hpp"
@@ -20,7 +21,8 @@ namespace pegasos::structured {
 
 class Newton {
  public:
-  static constexpr double much_larger = 100;  // squares of sizes of features
+  static constexpr double much_larger = 100;       // squares of sizes of features
+  static constexpr double price_of_product = 0.2;  // of what the watch is told, measured on tables
 
   Newton(Likelihood& likelihood, std::span<double> w, uint64_t seed, Team& team, Watch& watch, History& history)
       : likelihood_(likelihood),
@@ -33,6 +35,10 @@ class Newton {
     for (auto* vector : {&gradient_, &direction_, &trial_, &trial_gradient_}) vector->resize(w.size());
     size2_ = sizes_of(likelihood.task());
   }
+
+  // Where labels tie, a direction that costs little goes too far, and all of the step would have to be shorter: from
+  // now on such directions are held back, more after every short step, less after every whole one.
+  void hold_back() { holds_back_ = true; }
 
   // at_zero: f(0), for a start that is no better. max_epochs: passes over all sequences; 0: the start is proven, no
   // step is taken. visits: counted before, in sequences. kept(): between two steps; false: the fit ends.
@@ -47,6 +53,9 @@ class Newton {
       if (note(visits)) return;
     }
   }
+
+  // Operations since the last call.
+  double take_spent() { return std::exchange(spent_, 0.0); }
 
   // Of the w that the last step has found, whose marginals the likelihood has.
   std::span<const double> gradient() const { return gradient_; }
@@ -78,6 +87,7 @@ class Newton {
 
   bool evaluate(std::span<const double> w, double& f, std::vector<double>& gradient, int64_t& visits) {
     visits += likelihood_.task().m();
+    spent_ += likelihood_.work();
     return likelihood_.evaluate(w, team_, watch_, f, gradient);
   }
 
@@ -105,6 +115,8 @@ class Newton {
     for (size_t at = 0; at < b.size(); ++at) b[at] = -gradient_[size_t(places[at])];
     const auto multiply = [&](const std::vector<double>& v, std::vector<double>& out) {
       curvature_.product(v, team_, out);
+      if (held_ > 0)
+        for (size_t at = 0; at < v.size(); ++at) out[at] += held_ * size2(places[at]) * v[at];
     };
     const std::vector<double> diagonal = diagonal_of(multiply, draws.split(1));
     const auto divide = [&](const std::vector<double>& r, std::vector<double>& z) {
@@ -115,8 +127,11 @@ class Newton {
     // A tenth of the squared residual is enough while w is far away. The true diagonal is no help: features that come
     // together share their weight, and it would part them (4.4 above the minimum after 60 passes instead of 0.1).
     const Enough enough{.part = 0.2, .rounds = 100};
-    if (conjugate_gradients(multiply, divide, b, x, watch_, curvature_.work(), enough) < 0) return false;
-    for (size_t at = 0; at < direction_.size(); ++at) direction_[at] = -gradient_[at] / task.lam;
+    const int products = conjugate_gradients(multiply, divide, b, x, watch_, curvature_.work(), enough);
+    if (products < 0) return false;
+    spent_ += (products + 4) * (price_of_product * double(curvature_.work()) + 3 * double(places.size()));
+    for (size_t at = 0; at < direction_.size(); ++at)
+      direction_[at] = -gradient_[at] / (task.lam + held_ * size2(int64_t(at)));
     for (size_t at = 0; at < x.size(); ++at) direction_[size_t(places[at])] = x[at];
     return true;
   }
@@ -167,6 +182,7 @@ class Newton {
       double f = 0;
       if (!evaluate(trial_, f, trial_gradient_, visits)) return false;
       if (f <= f_ + 1e-4 * step * slope) {
+        if (holds_back_) hold(step, slope);
         exactness_ = step < 0.25 ? std::min(2 * exactness_, 64.0) : exactness_;
         f_ = f;
         std::copy(trial_.begin(), trial_.end(), w_.begin());
@@ -177,6 +193,19 @@ class Newton {
       step *= curved > 0 ? std::clamp(-slope * step / curved, 0.1, 0.5) : 0.5;
     }
     return false;
+  }
+
+  double size2(int64_t place) const { return size2_.empty() ? 1 : size2_[size_t(place)]; }
+
+  // After a step of this length: so much that the direction would have been as short.
+  void hold(double step, double slope) {
+    if (step == 1) {
+      held_ = held_ > 1e-3 * likelihood_.task().lam ? held_ / 4 : 0;
+      return;
+    }
+    double square = 0;
+    for (size_t at = 0; at < direction_.size(); ++at) square += direction_[at] * direction_[at] * size2(int64_t(at));
+    if (square > 0) held_ = std::max(held_, -slope / square * (1 / step - 1));
   }
 
   static double dot(const std::vector<double>& a, const std::vector<double>& b) {
@@ -191,6 +220,9 @@ class Newton {
   Stream draws_;
   Curvature curvature_;
   double f_ = 0, least_ = 0.0625, exactness_ = 1;
+  double spent_ = 0;  // operations
+  bool holds_back_ = false;
+  double held_ = 0;     // added to the second derivative, times squared sizes
   int64_t round_ = -1;  // steps taken; -1: the start has not been looked at
   std::vector<double> gradient_, direction_, trial_, trial_gradient_;
   std::vector<double> size2_;  // squared sizes of features; empty: they are alike
