@@ -49,7 +49,11 @@ class Newton {
     for (; double(visits) < most && kept(); ++round_) {
       if (!find_direction(draws_.split(uint64_t(round_)))) return;
       const double slope = dot(gradient_, direction_);
-      if (!(slope < 0) || !walk(slope, visits)) return;  // no step is any better: rounding has the last word
+      if (!(slope < 0)) return;
+      if (!walk(slope, visits)) {  // no step is any better: rounding has the last word, of f at first
+        if (std::exchange(flat_, true) || !watch_.look() || !look_again()) return;
+        continue;
+      }
       if (note(visits)) return;
     }
   }
@@ -61,7 +65,7 @@ class Newton {
   std::span<const double> gradient() const { return gradient_; }
 
   // All that the next step depends on, but for w, visits and the history, which are somebody else's.
-  void visit(Snapshot& s) { s.items(round_, least_, exactness_); }
+  void visit(Snapshot& s) { s.items(round_, least_, exactness_, flat_); }
 
  private:
   // False: there is nothing more to do.
@@ -79,7 +83,8 @@ class Newton {
     return !note(visits);
   }
 
-  // The gradient and the marginals, which a snapshot leaves out: they are large, and follow from w.
+  // The gradient and the marginals of w: a snapshot leaves them out, since they are large and follow from w, and a step
+  // that was not taken leaves those of another.
   bool look_again() {
     int64_t seen_before = 0;
     return evaluate(w_, f_, gradient_, seen_before);
@@ -91,7 +96,11 @@ class Newton {
     return likelihood_.evaluate(w, team_, watch_, f, gradient);
   }
 
-  bool note(int64_t visits) { return history_.note(visits, f_, likelihood_.bound(w_, f_, gradient_)); }
+  bool note(int64_t visits) {
+    const double bound = likelihood_.bound(w_, f_, gradient_);
+    const double exact = f_ - norm2(gradient_) / (2 * likelihood_.task().lam);
+    return history_.note(visits, f_, bound, exact - bound);
+  }
 
   // Labels less probable than that are drawn: as few as the price of products allows. A gradient is worth about 25 of
   // them, and 20 to 40 make a step. Where a step was much too long, they may cost more.
@@ -126,7 +135,7 @@ class Newton {
     };
     // A tenth of the squared residual is enough while w is far away. The true diagonal is no help: features that come
     // together share their weight, and it would part them (4.4 above the minimum after 60 passes instead of 0.1).
-    const Enough enough{.part = 0.2, .rounds = 100};
+    const Enough enough{.part = flat_ ? 1e-20 : 0.2, .rounds = 100};
     const int products = conjugate_gradients(multiply, divide, b, x, watch_, curvature_.work(), enough);
     if (products < 0) return false;
     spent_ += (products + 4) * (price_of_product * double(curvature_.work()) + 3 * double(places.size()));
@@ -174,14 +183,17 @@ class Newton {
     return out;
   }
 
-  // Goes along the direction as far as f falls as it should. False: not at all, or stopped.
+  // Goes along the direction as far as f falls as it should. Where the fall would be lost in the rounding of f, the
+  // gradient tells, which is what the bound is made of. False: not at all, or stopped.
   bool walk(double slope, int64_t& visits) {
     double step = 1;
     for (int tries = 0; tries < 20; ++tries) {
       for (size_t at = 0; at < trial_.size(); ++at) trial_[at] = w_[at] + step * direction_[at];
       double f = 0;
       if (!evaluate(trial_, f, trial_gradient_, visits)) return false;
-      if (f <= f_ + 1e-4 * step * slope) {
+      const double rounding = 0x1p-44 * std::abs(f_);
+      const bool closer = -step * slope < rounding && f <= f_ + rounding && norm2(trial_gradient_) < norm2(gradient_);
+      if (f <= f_ + 1e-4 * step * slope || closer) {
         if (holds_back_) hold(step, slope);
         exactness_ = step < 0.25 ? std::min(2 * exactness_, 64.0) : exactness_;
         f_ = f;
@@ -222,6 +234,7 @@ class Newton {
   double f_ = 0, least_ = 0.0625, exactness_ = 1;
   double spent_ = 0;  // operations
   bool holds_back_ = false;
+  bool flat_ = false;   // f says nothing any more: directions have to be exact
   double held_ = 0;     // added to the second derivative, times squared sizes
   int64_t round_ = -1;  // steps taken; -1: the start has not been looked at
   std::vector<double> gradient_, direction_, trial_, trial_gradient_;
