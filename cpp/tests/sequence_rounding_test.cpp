@@ -41,7 +41,8 @@ TEST(the_rounding_of_sequences_is_what_was_counted_by_hand) {
   const double per_weight = (2 * (13 * 3.5 + 14 * 4.5) + 0.5 * 33) / 2, per_cost = (2 * 27 + 0.5 * 11) / 2;
   CHECK(near(rounding.objective(w, 0.5) / unit,
              per_weight * 4 + per_cost * (3 + std::log(2.0)) + double(w.size()) / 4 * 0.5));
-  const double chance = 2 * (2 * (2 + 8) + 14 * 4.5 * 4 + 14 * 3);
+  // Scores: of column 0 at most 1.5 * 4, of column 1, whose weights are zero, nothing, since 4.5 * 4 would be more.
+  const double chance = 2 * (2 * (2 + 8) + 14 * (1.5 * 4) + 14 * 3);
   CHECK(near(rounding.chance(w) / unit, chance));
   // Columns: 2 * 2 and 2 * 2 + 1/2, of two entries each; 4.5 tokens by weight, at three places of w.
   const double places = 4.5 * 4.5 * 3;
@@ -58,8 +59,22 @@ TEST(features_of_transitions_round_twice) {
   const double per_weight = (2 * (14 * 5 + 15 * 5) + 0.5 * 33) / 2, per_cost = (2 * 29 + 0.5 * 11) / 2;
   CHECK(near(rounding.objective(w, 0.5) / unit,
              per_weight * 4 + per_cost * (3 + std::log(2.0)) + double(w.size()) / 4 * 0.5));
-  const double chance = 2 * (2 * (2 + 8) + 15 * 5 * 4 + 15 * 3), places = 4.5 * 4.5 * 3;
+  const double chance = 2 * (2 * (2 + 8) + 15 * (1.5 * 4) + 15 * 3), places = 4.5 * 4.5 * 3;
   CHECK(near(rounding.chance(w) / unit, chance));
   CHECK(near(rounding.gradient(w) / unit,
              (chance * std::sqrt(2 * 16 + 20.25 + places) + std::sqrt(2 * 4 * 16 + 4 * 20.25 + places)) / 2));
+}
+
+TEST(a_large_column_of_small_weights_and_a_small_one_of_large_weights_round_no_more_than_their_scores) {
+  Two two({1});
+  two.values = {1e-3, -1e-3, 1e6, 1e-3};
+  const Chains chains{two.indptr, two.indices, two.values, two.begins, 2};
+  const Tagging task{chains, two.layout, {}, two.reach, {}, two.costs, 1, nullptr, nullptr, nullptr, two.weights};
+  const Rounding rounding(task);
+  std::vector<double> w(size_t(two.layout.size));
+  w[size_t(two.layout.row(0))] = 3e3, w[size_t(two.layout.row(1)) + 1] = -2e-6;
+  w[size_t(two.layout.block(1))] = 5e-6;
+  w[size_t(two.layout.transitions)] = -0.5, w[size_t(two.layout.start)] = 0.25, w[size_t(two.layout.end) + 1] = 0.125;
+  const double score = 1e-3 * 3e3 + 1e6 * (2e-6 + 5e-6) + 0.5 + 0.25 + 0.125;
+  CHECK(near(rounding.chance(w) / unit, 2 * (2 * (2 + 8) + 15 * score + 15 * 3)));
 }

@@ -22,6 +22,7 @@ WORDS = [[[f"w{rng.integers(30)}", f"v{rng.integers(8)}"] for _ in range(n)] for
 TAGS = [[LABELS[(int(t[0][1:]) + (rng.random() < 0.2)) % 3] for t in x] for x in WORDS]
 TABLE = [rng.normal(size=(n, 5)) * [0.01, 0.1, 1, 10, 100] for n in LENGTHS]
 SIDES = [np.argmax(x[:, :3] / [0.01, 0.1, 1] + rng.normal(size=(len(x), 3)), axis=1).tolist() for x in TABLE]
+NOISE = [np.argmax(x[:, :3] + 4 * rng.normal(size=(len(x), 3)), axis=1).tolist() for x in TABLE]
 
 TIGHT: Any = {"lam": 1e-3, "tol": 1e-5, "random_state": 0}
 STEPS: Any = {"lam": 1e-2, "random_state": 3}
@@ -31,6 +32,7 @@ FITS: dict[str, tuple[Any, Any, Any]] = {
     "hinge, two threads": (PegasosSequenceTagger(**TIGHT, n_jobs=2), WORDS, TAGS),
     "hinge, costs": (PegasosSequenceTagger(**TIGHT, costs=COSTS, boundaries="none"), WORDS, TAGS),
     "hinge, a table": (PegasosSequenceTagger(lam=1e-4, tol=1e-4, random_state=0), TABLE, SIDES),
+    "hinge, noise": (PegasosSequenceTagger(lam=1e-4, tol=1e-7, random_state=0), TABLE, NOISE),
     "hinge, few epochs": (PegasosSequenceTagger(lam=1e-5, tol=1e-9, max_epochs=40), TABLE, SIDES),
     "log": (PegasosSequenceTagger(**TIGHT, loss="log"), WORDS, TAGS),
     "log, two threads": (PegasosSequenceTagger(**TIGHT, loss="log", n_jobs=2, pairs="all"), WORDS, TAGS),

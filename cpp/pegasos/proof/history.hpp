@@ -64,9 +64,10 @@ class History {
     return !stopped_;
   }
 
-  // Both, for a bound that counts rounding already. True: it is enough.
-  bool note(int64_t steps, double objective, double bound) {
+  // Both, for a bound that counts rounding already, and by how much that has lowered it. True: it is enough.
+  bool note(int64_t steps, double objective, double bound, double rounding = 0) {
     add(steps, objective, bound, {});
+    fit_.rounding += rounding;
     return !tell() || converged();
   }
 

@@ -13,8 +13,10 @@ namespace pegasos::structured {
 // `times` the expected number of each step, from x to, but for tokens whose steps have scores of their own: theirs are
 // in s.kinds.
 //
-// In log space every sum takes as many exponentials as it has terms: for the few chains that need it.
+// In log space a sum takes as many exponentials as it has terms that are not negligible beside the largest: for the few
+// chains that need it, and those of a maximum that is softened a little (softened.hpp), where most terms are.
 inline double forward_backward_in_logs(const Edges& edges, int64_t n, Scratch& s, double times, double* steps) {
+  constexpr double negligible = -50, zero = -746;  // e^zero is no number
   const int64_t labels = edges.labels, width = edges.width;
   double *forward = s.best.data(), *backward = s.weight.data();
   const double* score = s.score.data();
@@ -22,7 +24,8 @@ inline double forward_backward_in_logs(const Edges& edges, int64_t n, Scratch& s
     double top = never, sum = 0;
     for (int64_t k = 0; k < labels; ++k) top = std::max(top, a[k] + b[k] + c[k]);
     if (top == never) return never;
-    for (int64_t k = 0; k < labels; ++k) sum += std::exp(a[k] + b[k] + c[k] - top);
+    for (int64_t k = 0; k < labels; ++k)
+      if (const double x = a[k] + b[k] + c[k] - top; x > negligible) sum += std::exp(x);
     return top + std::log(sum);
   };
   std::fill_n(s.later.begin(), width, 0.0);
@@ -52,11 +55,16 @@ inline double forward_backward_in_logs(const Edges& edges, int64_t n, Scratch& s
     double* expected = kind < 0 ? steps : s.kinds[size_t(kind)].expected.data();
     const double factor = kind < 0 ? times : 1;
     for (int64_t from = 0; from < labels; ++from)
-      for (int64_t to = 0; to < labels; ++to)
-        expected[from * width + to] += factor * std::exp(forward[(t - 1) * width + from] + step[from * width + to] +
-                                                         score[t * width + to] + backward[t * width + to] - log_z);
+      for (int64_t to = 0; to < labels; ++to) {
+        const double x = forward[(t - 1) * width + from] + step[from * width + to] + score[t * width + to] +
+                         backward[t * width + to] - log_z;
+        if (x > zero) expected[from * width + to] += factor * std::exp(x);
+      }
   }
-  for (int64_t at = 0; at < n * width; ++at) forward[at] = std::exp(forward[at] + backward[at] - log_z);
+  for (int64_t at = 0; at < n * width; ++at) {
+    const double x = forward[at] + backward[at] - log_z;
+    forward[at] = x > zero ? std::exp(x) : 0;
+  }
   return log_z;
 }
 

@@ -14,6 +14,7 @@
 
 #include "pegasos/data/sampler.hpp"
 #include "pegasos/proof/history.hpp"
+#include "pegasos/run/meter.hpp"
 #include "pegasos/structured/labellings.hpp"
 #include "pegasos/structured/predict.hpp"
 #include "pegasos/structured/rounding.hpp"
@@ -42,11 +43,14 @@ class FrankWolfe {
   // Whether the last run ended since another method might be faster, with its certificate.
   bool crawls() const { return crawls_; }
 
+  // Operations since the last call.
+  double take_spent() { return meter_.spent() - std::exchange(taken_, meter_.spent()); }
+
   // A run from here on. It crawls when more than so many passes over all sequences are to come, and it has had its
-  // turn, so many visits.
-  void begin(uint64_t seed, double to_come, int64_t turn) {
+  // turn, so many operations.
+  void begin(uint64_t seed, double to_come, double turn) {
     seed_ = seed, to_come_ = to_come;
-    until_ = visits_ + turn;
+    meter_.allow(turn);
     round_ = 0;
     crawls_ = false;
     least_ = std::numeric_limits<double>::infinity();
@@ -58,17 +62,16 @@ class FrankWolfe {
   // max_epochs: passes over all sequences, or as many visits. kept(): between two rounds; false: the fit ends.
   template <class Kept>
   void run(double max_epochs, const Kept& kept) {
-    const int64_t m = task_.m();
-    const double most = max_epochs * double(m);
+    const auto m = double(task_.m()), most = max_epochs * m;
     for (; kept(); ++round_) {
       if (!epoch(order_of_round()) || !sweeps()) break;
       average();
-      const double estimate = std::accumulate(gap_.begin(), gap_.end(), 0.0) / double(m);
+      const double estimate = std::accumulate(gap_.begin(), gap_.end(), 0.0) / m;
       const bool last = double(visits_) >= most;
       if (last || estimate <= 0.7 * history_.tol() || round_ % rounds_ == rounds_ - 1) {
         if ((round_ % 4 == 3 && round_ > rounds_ && !look_at_average()) || !certify()) break;
         const bool due = !done_ && !last && round_ % rounds_ == rounds_ - 1;  // others are too close together
-        crawls_ = due && epochs_to_come() > to_come_ && visits_ >= until_;
+        crawls_ = due && epochs_to_come() > to_come_ && meter_.used_up();
         if (done_ || last || crawls_) return take_best();
         step_on_all();
       }
@@ -80,7 +83,8 @@ class FrankWolfe {
 
   // All that the next round, and whatever follows, depends on, but for w and visits, which are somebody else's.
   void visit(Snapshot& s) {
-    s.items(seed_, to_come_, until_, round_, crawls_, done_, seen_visits_, seen_gap_, least_);
+    meter_.visit(s);
+    s.items(taken_, seed_, to_come_, round_, crawls_, done_, seen_visits_, seen_gap_, least_);
     s.numbers(gap_);
     s.numbers(best_);
     s.numbers(average_);
@@ -95,11 +99,10 @@ class FrankWolfe {
   // First every sequence once, and again, then those with a gap.
   std::vector<int64_t> order_of_round() const {
     if (round_ >= 2) return by_gap(Stream(seed_).split(1).split(uint64_t(round_)));
-    const auto m = static_cast<size_t>(task_.m());
-    std::vector<Sampler::Pick> picks(m);
-    Sampler(Sampling::permutation, seed_, Population{task_.m()}).fill(uint64_t(round_) * m, picks);
-    std::vector<int64_t> order;
-    for (const auto& pick : picks) order.push_back(pick.row);
+    std::vector<Sampler::Pick> picks(size_t(task_.m()));
+    Sampler(Sampling::permutation, seed_, Population{task_.m()}).fill(uint64_t(round_) * picks.size(), picks);
+    std::vector<int64_t> order(picks.size());
+    std::transform(picks.begin(), picks.end(), order.begin(), [](const auto& pick) { return pick.row; });
     return order;
   }
 
@@ -120,6 +123,7 @@ class FrankWolfe {
     WorkingSet& set = sets_[size_t(i)];
     keep_labelling(task_, i, found_.data() + task_.chains.begin(i), set, sum_);
     gap_[size_t(i)] = task_.weight(i) * set.solve(unit(i), w_.data());
+    meter_.take(set.take_work());
   }
 
   bool epoch(const std::vector<int64_t>& order) {
@@ -135,6 +139,7 @@ class FrankWolfe {
         tokens += task_.chains.length(order[size_t(from + j)]);
       }
       visits_ += some;
+      meter_.take(pieces_.work() * double(tokens) / std::max(1.0, double(task_.chains.tokens())));
       if (!watch_.go_on(tokens * task_.work_of_a_token())) return false;
     }
     return true;
@@ -150,6 +155,7 @@ class FrankWolfe {
         if (set.kept().empty()) continue;
         const double gap = task_.weight(i) * set.solve(unit(i), w_.data());
         total += gap;
+        meter_.take(set.take_work());
         gap_[size_t(i)] = std::max(gap, 0.5 * gap_[size_t(i)]);
         if (!watch_.go_on(int64_t(set.kept().size()) * 400)) return false;
       }
@@ -164,10 +170,11 @@ class FrankWolfe {
   std::vector<int64_t> by_gap(const Stream& draws) const {
     const auto m = double(task_.m());
     const double mean = std::accumulate(gap_.begin(), gap_.end(), 0.0) / m;
+    std::vector<int64_t> order;
     if (!(mean > 0)) {
-      std::vector<int64_t> all(gap_.size());
-      std::iota(all.begin(), all.end(), int64_t{0});
-      return all;
+      order.resize(gap_.size());
+      std::iota(order.begin(), order.end(), int64_t{0});
+      return order;
     }
     std::vector<double> chance(gap_.size());
     double sum = 0, squares = 0;
@@ -179,7 +186,6 @@ class FrankWolfe {
     const AliasTable table(chance);
     const auto count = uint64_t(std::clamp(sum * sum / squares, m / 16, m)) + 1;
     std::vector<bool> drawn(gap_.size());
-    std::vector<int64_t> order;
     for (uint64_t n = 0; n < count; ++n) {
       const int64_t i = table.pick(draws, n);
       if (!drawn[size_t(i)]) order.push_back(i);
@@ -202,8 +208,8 @@ class FrankWolfe {
         team_, watch_, [&](int64_t i, int64_t slot) { ask(i, edges, scratch_[size_t(slot)]); }, [](int64_t) {});
     if (!whole) return false;
     visits_ += task_.m();
-    const auto m = double(task_.m());
-    const double penalty = task_.lam / 2 * norm2(w_);
+    meter_.take(pieces_.work() + double(w_.size()));
+    const double m = double(task_.m()), penalty = task_.lam / 2 * norm2(w_);
     double loss = 0, cost = 0, terms = 0;
     for (size_t i = 0; i < sets_.size(); ++i) {
       const double weight = task_.weight(int64_t(i));
@@ -231,6 +237,7 @@ class FrankWolfe {
     double f = 0;
     if (!hinge_of(task_, average_, team_, watch_, labels_, f)) return false;
     visits_ += task_.m();
+    meter_.take(1.5 * pieces_.work());
     f += rounding_.objective(average_, task_.lam / 2 * norm2(average_));
     if (f < least_) least_ = f, best_ = average_;
     return true;
@@ -275,11 +282,12 @@ class FrankWolfe {
   std::vector<double> value_;  // max_y H(y)
   SparseSum sum_;
   double unit_;
+  Meter meter_;
+  double taken_ = 0, to_come_ = 0;  // taken: operations that somebody knows of
   int64_t& visits_;
   bool done_ = false, crawls_ = false;
   uint64_t seed_ = 0;
-  double to_come_ = 0;
-  int64_t until_ = 0, round_ = 0;
+  int64_t round_ = 0;
   static constexpr size_t seen_ = 2;  // of every eighth round: one says little, f(w) goes up and down
   std::array<int64_t, seen_> seen_visits_{};
   std::array<double, seen_> seen_gap_{};

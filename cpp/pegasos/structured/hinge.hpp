@@ -18,19 +18,21 @@ struct HingeOptions {
   Snapshots snapshots = {};
 };
 
-// More epochs of Frank-Wolfe to come than this, and softening has its turn, of so many passes. On tables it is done
-// after 20 to 60 where Frank-Wolfe would take thousands; on text, where few labels are in doubt, Frank-Wolfe is done
-// earlier (CoNLL-2000: after 12 and 30 epochs at 1e-2 and 1e-3). If it has not got there in its turn, Frank-Wolfe has
-// the next, whatever its pace promises: that is often too pessimistic. A turn costs as much as the fit has so far, so
-// that a fit takes little more than twice the work of the better of the two; on tables, where all of that takes
-// milliseconds, it may cost more.
+// More epochs of Frank-Wolfe to come than this, and softening has its turn. On tables it is done after 20 to 100 passes
+// where Frank-Wolfe would take thousands; on text, where few labels are in doubt, Frank-Wolfe is done earlier
+// (CoNLL-2000: after 12 and 30 epochs at 1e-2 and 1e-3).
+//
+// Everybody counts the operations of what it does, on these very data, and a turn may take as many as the fit has so
+// far: a fit takes little more than twice the work of the best of them. What has halved the gap in its turn goes on.
+// Frank-Wolfe, whose pace is often better than it promises, has a part of that, which halves each time that it has
+// gained nothing. Where neither has gained, all labellings together may take three times as much, up to two seconds.
 inline constexpr double patience = 100;
-inline constexpr double first_turn = 60;
-inline constexpr double cheap_turn = 3e8, shortest_turn = 4;  // operations, passes
-// Passes of Viterbi that cost as much, measured on tables of 40 to 100 sequences: an epoch of Frank-Wolfe with its
-// steps on what is kept, a pass of Newton's method with its products.
-inline constexpr double of_an_epoch = 5, of_a_newton_pass = 20;
-inline constexpr double cheaper = 4;  // an epoch of Frank-Wolfe than a pass of Newton's method with its products
+inline constexpr double paying = 0.5, gaining = 0.8;  // of the gap that is left
+inline constexpr double first_share = 0.25, least_share = 1.0 / 16;
+inline constexpr double seconds = 2e9, up_to_times = 3;
+// What the first turn of softening may take whatever came before: so many of its passes, each so many times Viterbi,
+// on tables where all of that is a few hundred milliseconds at most.
+inline constexpr double first_turn = 60, of_a_pass = 8, cheap_turn = 3e8;
 
 class Hinge {
  public:
@@ -68,20 +70,25 @@ class Hinge {
     for (;;) {
       if (who_ == Who::ascent) {
         ascent_.run(o_.max_epochs, kept);
-        charge(of_an_epoch);
+        spent_ += ascent_.take_spent();
         if (ascent_ends()) return;
         begin_softening();
       }
       if (who_ == Who::softened) {
-        softened_->run(o_.seed, limit_, kept);
-        charge(of_a_newton_pass);
+        softened_->run(o_.seed, o_.max_epochs, kept);
+        spent_ += softened_->take_spent();
         if (over()) return;
-        if (corrective_.begin(spent_)) who_ = Who::corrective;
+        const bool paid = gap() < paying * gap_;
+        if (paid && softened_->goes_on() && !corrective_.cheap(spent_)) {
+          begin_softening();
+          continue;
+        }
+        const double more = paid || share_ == 1 ? 0 : std::min(up_to_times * spent_, seconds);
+        if (corrective_.begin(std::max(spent_, more))) who_ = Who::corrective;
       }
       if (who_ == Who::corrective) {
-        corrective_.run(o_.max_epochs, kept);
+        corrective_.run(o_.seed, o_.max_epochs, kept);
         spent_ += corrective_.take_spent();
-        charged_ = visits_;
         if (over()) return;
         softened_->better(history_.last().objective);
       }
@@ -104,30 +111,27 @@ class Hinge {
       std::copy(best_.begin(), best_.end(), w_.begin());
       history_.add(visits_, objective_, history_.bound(), {});
     }
-    ++round_, turn_ *= 2;
+    ++round_;
+    share_ = gap() < gaining * gap_ ? 1 : std::max(share_ / 2, least_share);
     return !ascent_.crawls() || over();
-  }
-
-  // Counts what the visits since the last call have cost, if each was so many times Viterbi.
-  void charge(double times) {
-    spent_ += times * work_ * double(visits_ - charged_) / double(task_.m());
-    charged_ = visits_;
   }
 
   void begin_softening() {
     if (!softened_) softened_.emplace(task_, w_, team_, watch_, history_, visits_);
-    const double affordable = std::max(spent_, cheap_turn) / (of_a_newton_pass * work_);
-    passes_ = std::clamp(affordable, shortest_turn, std::max(turn_, shortest_turn));
-    limit_ = std::min(o_.max_epochs, double(visits_) / double(task_.m()) + passes_);
+    softened_->allow(std::max(spent_, std::min(cheap_turn, first_turn * of_a_pass * work_)));
+    gap_ = gap();
     who_ = Who::softened;
   }
+
+  double gap() const { return history_.last().objective - history_.bound(); }
 
   void begin_ascent() {
     best_.assign(w_.begin(), w_.end());
     objective_ = history_.last().objective;
+    gap_ = gap();
     constexpr double forever = std::numeric_limits<double>::infinity();
-    ascent_.begin(o_.seed + round_, softened_->goes_on() ? patience : forever,
-                  int64_t(cheaper * passes_ * double(task_.m())));
+    const bool others = softened_->goes_on() || corrective_.possible();
+    ascent_.begin(o_.seed + round_, others ? patience : forever, share_ * spent_);
     who_ = Who::ascent;
   }
 
@@ -140,7 +144,7 @@ class Hinge {
   void visit(Snapshot& s) {
     history_.visit(s);
     bool has_softened = softened_.has_value();
-    s.items(visits_, who_, round_, turn_, passes_, limit_, objective_, spent_, charged_, has_softened);
+    s.items(visits_, who_, round_, share_, gap_, objective_, spent_, has_softened);
     s.numbers(w_);
     s.numbers(best_);
     s.expect((best_.empty() || best_.size() == w_.size()) && (!has_softened || !history_.empty()) &&
@@ -161,13 +165,13 @@ class Hinge {
   FrankWolfe ascent_;
   std::optional<Softened> softened_;
   Corrective corrective_;
-  double work_;          // of a pass of Viterbi, in operations
-  double spent_ = 0;     // in operations
-  int64_t charged_ = 0;  // visits that are counted in it
+  double work_;       // of a pass of Viterbi, in operations
+  double spent_ = 0;  // in operations
   Who who_ = Who::ascent;
   uint64_t round_ = 1;
-  double turn_ = first_turn, passes_ = 0, limit_ = 0;
-  std::vector<double> best_;  // w before this turn of Frank-Wolfe, of this objective
+  double share_ = first_share;  // of the work so far that Frank-Wolfe may take
+  double gap_ = 0;              // when the turn began
+  std::vector<double> best_;    // w before this turn of Frank-Wolfe, of this objective
   double objective_ = 0;
 };
 

@@ -28,6 +28,7 @@ class Likelihood {
 
   const Tagging& task() const { return task_; }
   int64_t passes() const { return passes_; }
+  double work() const { return double(pass_.n) * pass_.each + 3 * double(observed_.size()); }  // of one, in operations
   // Of the last w evaluated: tokens x labels, padded.
   std::span<const double> marginals() const { return marginals_; }
 

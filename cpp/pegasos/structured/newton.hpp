@@ -10,6 +10,7 @@
 
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "pegasos/linalg/conjugate_gradients.hpp"
 #include "pegasos/proof/history.hpp"
@@ -20,7 +21,8 @@ namespace pegasos::structured {
 
 class Newton {
  public:
-  static constexpr double much_larger = 100;  // squares of sizes of features
+  static constexpr double much_larger = 100;       // squares of sizes of features
+  static constexpr double price_of_product = 0.2;  // of what the watch is told, measured on tables
 
   Newton(Likelihood& likelihood, std::span<double> w, uint64_t seed, Team& team, Watch& watch, History& history)
       : likelihood_(likelihood),
@@ -34,6 +36,10 @@ class Newton {
     size2_ = sizes_of(likelihood.task());
   }
 
+  // Where labels tie, a direction that costs little goes too far, and all of the step would have to be shorter: from
+  // now on such directions are held back, more after every short step, less after every whole one.
+  void hold_back() { holds_back_ = true; }
+
   // at_zero: f(0), for a start that is no better. max_epochs: passes over all sequences; 0: the start is proven, no
   // step is taken. visits: counted before, in sequences. kept(): between two steps; false: the fit ends.
   template <class Kept>
@@ -43,16 +49,23 @@ class Newton {
     for (; double(visits) < most && kept(); ++round_) {
       if (!find_direction(draws_.split(uint64_t(round_)))) return;
       const double slope = dot(gradient_, direction_);
-      if (!(slope < 0) || !walk(slope, visits)) return;  // no step is any better: rounding has the last word
+      if (!(slope < 0)) return;
+      if (!walk(slope, visits)) {  // no step is any better: rounding has the last word, of f at first
+        if (std::exchange(flat_, true) || !watch_.look() || !look_again()) return;
+        continue;
+      }
       if (note(visits)) return;
     }
   }
+
+  // Operations since the last call.
+  double take_spent() { return std::exchange(spent_, 0.0); }
 
   // Of the w that the last step has found, whose marginals the likelihood has.
   std::span<const double> gradient() const { return gradient_; }
 
   // All that the next step depends on, but for w, visits and the history, which are somebody else's.
-  void visit(Snapshot& s) { s.items(round_, least_, exactness_); }
+  void visit(Snapshot& s) { s.items(round_, least_, exactness_, flat_); }
 
  private:
   // False: there is nothing more to do.
@@ -70,7 +83,8 @@ class Newton {
     return !note(visits);
   }
 
-  // The gradient and the marginals, which a snapshot leaves out: they are large, and follow from w.
+  // The gradient and the marginals of w: a snapshot leaves them out, since they are large and follow from w, and a step
+  // that was not taken leaves those of another.
   bool look_again() {
     int64_t seen_before = 0;
     return evaluate(w_, f_, gradient_, seen_before);
@@ -78,10 +92,15 @@ class Newton {
 
   bool evaluate(std::span<const double> w, double& f, std::vector<double>& gradient, int64_t& visits) {
     visits += likelihood_.task().m();
+    spent_ += likelihood_.work();
     return likelihood_.evaluate(w, team_, watch_, f, gradient);
   }
 
-  bool note(int64_t visits) { return history_.note(visits, f_, likelihood_.bound(w_, f_, gradient_)); }
+  bool note(int64_t visits) {
+    const double bound = likelihood_.bound(w_, f_, gradient_);
+    const double exact = f_ - norm2(gradient_) / (2 * likelihood_.task().lam);
+    return history_.note(visits, f_, bound, exact - bound);
+  }
 
   // Labels less probable than that are drawn: as few as the price of products allows. A gradient is worth about 25 of
   // them, and 20 to 40 make a step. Where a step was much too long, they may cost more.
@@ -105,6 +124,8 @@ class Newton {
     for (size_t at = 0; at < b.size(); ++at) b[at] = -gradient_[size_t(places[at])];
     const auto multiply = [&](const std::vector<double>& v, std::vector<double>& out) {
       curvature_.product(v, team_, out);
+      if (held_ > 0)
+        for (size_t at = 0; at < v.size(); ++at) out[at] += held_ * size2(places[at]) * v[at];
     };
     const std::vector<double> diagonal = diagonal_of(multiply, draws.split(1));
     const auto divide = [&](const std::vector<double>& r, std::vector<double>& z) {
@@ -114,9 +135,12 @@ class Newton {
     };
     // A tenth of the squared residual is enough while w is far away. The true diagonal is no help: features that come
     // together share their weight, and it would part them (4.4 above the minimum after 60 passes instead of 0.1).
-    const Enough enough{.part = 0.2, .rounds = 100};
-    if (conjugate_gradients(multiply, divide, b, x, watch_, curvature_.work(), enough) < 0) return false;
-    for (size_t at = 0; at < direction_.size(); ++at) direction_[at] = -gradient_[at] / task.lam;
+    const Enough enough{.part = flat_ ? 1e-20 : 0.2, .rounds = 100};
+    const int products = conjugate_gradients(multiply, divide, b, x, watch_, curvature_.work(), enough);
+    if (products < 0) return false;
+    spent_ += (products + 4) * (price_of_product * double(curvature_.work()) + 3 * double(places.size()));
+    for (size_t at = 0; at < direction_.size(); ++at)
+      direction_[at] = -gradient_[at] / (task.lam + held_ * size2(int64_t(at)));
     for (size_t at = 0; at < x.size(); ++at) direction_[size_t(places[at])] = x[at];
     return true;
   }
@@ -159,14 +183,18 @@ class Newton {
     return out;
   }
 
-  // Goes along the direction as far as f falls as it should. False: not at all, or stopped.
+  // Goes along the direction as far as f falls as it should. Where the fall would be lost in the rounding of f, the
+  // gradient tells, which is what the bound is made of. False: not at all, or stopped.
   bool walk(double slope, int64_t& visits) {
     double step = 1;
     for (int tries = 0; tries < 20; ++tries) {
       for (size_t at = 0; at < trial_.size(); ++at) trial_[at] = w_[at] + step * direction_[at];
       double f = 0;
       if (!evaluate(trial_, f, trial_gradient_, visits)) return false;
-      if (f <= f_ + 1e-4 * step * slope) {
+      const double rounding = 0x1p-44 * std::abs(f_);
+      const bool closer = -step * slope < rounding && f <= f_ + rounding && norm2(trial_gradient_) < norm2(gradient_);
+      if (f <= f_ + 1e-4 * step * slope || closer) {
+        if (holds_back_) hold(step, slope);
         exactness_ = step < 0.25 ? std::min(2 * exactness_, 64.0) : exactness_;
         f_ = f;
         std::copy(trial_.begin(), trial_.end(), w_.begin());
@@ -177,6 +205,19 @@ class Newton {
       step *= curved > 0 ? std::clamp(-slope * step / curved, 0.1, 0.5) : 0.5;
     }
     return false;
+  }
+
+  double size2(int64_t place) const { return size2_.empty() ? 1 : size2_[size_t(place)]; }
+
+  // After a step of this length: so much that the direction would have been as short.
+  void hold(double step, double slope) {
+    if (step == 1) {
+      held_ = held_ > 1e-3 * likelihood_.task().lam ? held_ / 4 : 0;
+      return;
+    }
+    double square = 0;
+    for (size_t at = 0; at < direction_.size(); ++at) square += direction_[at] * direction_[at] * size2(int64_t(at));
+    if (square > 0) held_ = std::max(held_, -slope / square * (1 / step - 1));
   }
 
   static double dot(const std::vector<double>& a, const std::vector<double>& b) {
@@ -191,6 +232,10 @@ class Newton {
   Stream draws_;
   Curvature curvature_;
   double f_ = 0, least_ = 0.0625, exactness_ = 1;
+  double spent_ = 0;  // operations
+  bool holds_back_ = false;
+  bool flat_ = false;   // f says nothing any more: directions have to be exact
+  double held_ = 0;     // added to the second derivative, times squared sizes
   int64_t round_ = -1;  // steps taken; -1: the start has not been looked at
   std::vector<double> gradient_, direction_, trial_, trial_gradient_;
   std::vector<double> size2_;  // squared sizes of features; empty: they are alike

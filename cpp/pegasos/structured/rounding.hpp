@@ -1,5 +1,7 @@
 // What rounding may do to a bound. Sums of n terms are off by at most n units in the last place of the sum of their
-// sizes; scores are sums of at most |x|_1 max|w| a token, and paths sums of those.
+// sizes; scores are sums of at most |x|_1 max|w| a token, and paths sums of those. Where columns have very different
+// sizes that is far too much, since a large one has small weights: |x|_1 max|w| is then the sum over columns of the
+// largest x times the largest weight.
 #pragma once
 
 #include <algorithm>
@@ -14,8 +16,10 @@ namespace pegasos::structured {
 
 class Rounding {
  public:
-  explicit Rounding(const Tagging& task) : labels_(double(task.layout.labels)), m_(double(task.m())) {
+  explicit Rounding(const Tagging& task)
+      : layout_(task.layout), labels_(double(task.layout.labels)), m_(double(task.m())) {
     const Chains& chains = task.chains;
+    largest_.resize(size_t(chains.n_features));
     std::vector<double> column(size_t(chains.n_features)), entries(size_t(chains.n_features));
     double tokens = 0;
     for (const double cost : task.costs) largest_cost_ = std::max(largest_cost_, cost);
@@ -31,6 +35,8 @@ class Rounding {
           size += std::abs(token.at(j));
           column[size_t(token.index[j])] += weight * std::abs(token.at(j));
           entries[size_t(token.index[j])] += 1;
+          double& largest = largest_[size_t(token.index[j])];
+          largest = std::max(largest, std::abs(token.at(j)));
         }
         double numbers = double(token.n);
         each_block(token, task.layout, [&](int64_t, double x) {
@@ -63,7 +69,8 @@ class Rounding {
   double gradient(std::span<const double> w) const { return (chance(w) * columns_ + unit * long_columns_) / m_; }
   // Of a marginal, relative to it.
   double chance(std::span<const double> w) const {
-    return 2 * unit * (longest_ * (labels_ + 8) + worst_token_ * largest(w) + worst_terms_ * largest_cost_);
+    const double scores = std::min(worst_token_ * largest(w), worst_terms_ * by_columns(w));
+    return 2 * unit * (longest_ * (labels_ + 8) + scores + worst_terms_ * largest_cost_);
   }
 
  private:
@@ -75,6 +82,23 @@ class Rounding {
     return largest;
   }
 
+  // No score of a token, with the step to it and what is added at the ends, is larger.
+  double by_columns(std::span<const double> w) const {
+    const auto within = [&](int64_t from, int64_t to) { return largest(w.subspan(size_t(from), size_t(to - from))); };
+    const auto columns = int64_t(largest_.size()), steps = layout_.labels * layout_.width;
+    double sum = 0;
+    for (int64_t f = 0; f < columns; ++f) {
+      double most = within(layout_.row(f), layout_.row(f + 1));
+      if (const int64_t block = layout_.has_blocks() ? layout_.block(f) : -1; block >= 0)
+        most += within(block, block + steps);
+      sum += largest_[size_t(f)] * most;
+    }
+    return sum + within(layout_.transitions, layout_.transitions + steps) +
+           within(layout_.start, layout_.start + layout_.width) + within(layout_.end, layout_.end + layout_.width);
+  }
+
+  const Layout& layout_;
+  std::vector<double> largest_;  // of each column
   double labels_, m_;
   double longest_ = 0, largest_cost_ = 0, worst_token_ = 0, worst_terms_ = 0;
   double per_weight_ = 0, per_cost_ = 0, columns_ = 0, long_columns_ = 0;

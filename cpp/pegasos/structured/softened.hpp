@@ -11,7 +11,9 @@
 
 #include <cmath>
 #include <limits>
+#include <utility>
 
+#include "pegasos/run/meter.hpp"
 #include "pegasos/structured/newton.hpp"
 #include "pegasos/structured/predict.hpp"
 
@@ -29,17 +31,27 @@ class Softened {
         history_(history),
         visits_(visits),
         rounding_(task),
+        viterbi_(Pieces(task.chains, task.layout.labels).work()),
         at_(w.begin(), w.end()),
         gradient_(w.size()),
         f_(history.last().objective) {}
 
-  // Ends when the history has converged, after so many passes over all sequences, when the watch says stop, and where a
-  // smaller tau proves no more. w is the best that was seen, and the last line belongs to it. Another run goes on.
-  // kept(): between two stages; false: the fit ends.
+  // Operations since the last call.
+  double take_spent() { return meter_.spent() - std::exchange(taken_, meter_.spent()); }
+  // The next run may take so many.
+  void allow(double operations) {
+    if (tired()) patience_ *= 2;
+    meter_.allow(operations), turn_ = 0;
+  }
+
+  // Ends when the history has converged, after so many passes over all sequences, when the watch says stop, where what
+  // it may take is used up, where a stage takes too many steps, and where a smaller tau proves no more. w is the best
+  // that was seen, and the last line belongs to it. Another run goes on. kept(): between two stages; false: the fit
+  // ends.
   template <class Kept>
   void run(uint64_t seed, double max_epochs, const Kept& kept) {
     if (tau_ == 0 && !begin()) return;
-    while (goes_on() && double(visits_) < max_epochs * double(task_.m()) && kept()) {
+    while (goes_on() && !ends(max_epochs) && kept()) {
       if (!stage(seed, max_epochs) || history_.converged() || history_.stopped()) return;
     }
   }
@@ -50,13 +62,22 @@ class Softened {
     s.numbers(at_);
     s.numbers(before_);
     s.expect(at_.size() == w_.size() && (before_.empty() || before_.size() == w_.size()));
-    s.items(f_, tau_, tau_before_, gap_, error_, idle_);
+    meter_.visit(s);
+    s.items(taken_, patience_, f_, tau_, tau_before_, gap_, error_, idle_, steps_, turn_);
   }
 
   // w is another one now, of this objective.
   void better(double objective) { f_ = objective; }
 
  private:
+  static constexpr int first_patience = 30;
+
+  // Whether somebody else should have a turn: where labels tie, a stage may take hundreds of short steps.
+  bool tired() const { return turn_ > patience_; }
+  bool ends(double max_epochs) const {
+    return double(visits_) >= max_epochs * double(task_.m()) || meter_.used_up() || tired();
+  }
+
   // The first tau, whose entropy, a third of what it can be, makes about the gap that there is.
   bool begin() {
     double zero = 0;
@@ -84,18 +105,23 @@ class Softened {
     Likelihood likelihood(soft_);
     History inside(std::max(error_, 0.3 * history_.tol()) / tau_, watch_);
     Newton newton(likelihood, at_, seed, team_, watch_, inside);
+    newton.hold_back();
     const auto kept = [&] {
-      return prove(likelihood, newton.gradient()) && !history_.converged() && !history_.stopped();
+      ++steps_, ++turn_;
+      meter_.take(newton.take_spent());
+      return prove(likelihood, newton.gradient()) && !history_.converged() && !history_.stopped() &&
+             !meter_.used_up() && !tired();
     };
     newton.run(std::numeric_limits<double>::infinity(), max_epochs, visits_, kept);
+    meter_.take(newton.take_spent());
     if (!watch_.look() || inside.empty()) return false;
     if (history_.converged() || history_.stopped()) return true;
     double f = 0;
     visits_ += 2 * task_.m();
+    meter_.take(likelihood.work());
     if (!likelihood.evaluate(at_, team_, watch_, f, gradient_) || !prove(likelihood, gradient_)) return false;
     for (double& x : at_) x *= tau_;
-    const bool at_its_end = double(visits_) >= max_epochs * double(task_.m());
-    if (inside.converged() || !at_its_end) next_tau(seen_gap_);
+    if (inside.converged() || !ends(max_epochs)) next_tau(seen_gap_);
     return true;
   }
 
@@ -106,6 +132,7 @@ class Softened {
     scaled_ = at_;
     for (double& x : scaled_) x *= tau_;
     if (!hinge_of(task_, scaled_, team_, watch_, labels_, f)) return false;
+    meter_.take(1.5 * viterbi_ + 3 * double(w_.size()));
     const double slack = rounding_.objective(scaled_, task_.lam / 2 * norm2(scaled_));
     if (f < f_) {
       f_ = f;
@@ -117,11 +144,14 @@ class Softened {
   }
 
   // The minimum for a smaller tau is looked for where the last two point to: it moves on a straight line as soon as it
-  // is known which labels tie.
+  // is known which labels tie. tau falls by as much as the last stage was easy: from too far away, Newton's steps are
+  // short and many.
   void next_tau(double gap) {
     idle_ = gap < 0.8 * gap_ ? 0 : idle_ + 1;
     gap_ = gap;
-    const double factor = std::clamp(0.5 * history_.tol() / gap, 0.1, 0.5), tau = factor * tau_;
+    const double least = steps_ <= 6 ? 0.1 : steps_ <= 12 ? 0.3 : 0.5;
+    steps_ = turn_ = 0, patience_ = first_patience;
+    const double factor = std::clamp(0.5 * history_.tol() / gap, least, 0.5), tau = factor * tau_;
     const std::vector<double> now = at_;
     if (!before_.empty()) {
       const double further = (tau_ - tau) / (tau_before_ - tau_);
@@ -152,6 +182,9 @@ class Softened {
   History& history_;
   int64_t& visits_;
   Rounding rounding_;
+  double viterbi_;  // a pass, in operations
+  Meter meter_;
+  double taken_ = 0;  // operations that somebody knows of
   std::vector<Label> labels_;
   std::vector<double> at_, gradient_, costs_;  // at: w of the last stage, which begins the next; during one, u
   std::vector<double> before_;                 // what the stage before has found
@@ -159,7 +192,9 @@ class Softened {
   std::vector<double> scaled_;
   double seen_gap_ = 0;  // of the last line
   double tau_ = 0, tau_before_ = 0, gap_ = 0, error_ = 0;
-  int idle_ = 0;  // stages that have not narrowed the gap
+  int patience_ = first_patience;  // steps of a stage in one turn
+  int steps_ = 0, turn_ = 0;       // of this stage, and those in this turn
+  int idle_ = 0;                   // stages that have not narrowed the gap
 };
 
 }  // namespace pegasos::structured

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "pegasos/run/snapshot.hpp"
@@ -61,8 +62,13 @@ class WorkingSet {
     for (size_t j = 0; j < kept_.size(); ++j)
       if (std::equal(labels, labels + n, kept_[j].labels.begin())) return j;
     if (kept_.size() == most) drop_least();
-    return append(chains, i, layout, truth, labels, cost, sum);
+    const size_t j = append(chains, i, layout, truth, labels, cost, sum);
+    work_ += price_new * numbers();
+    return j;
   }
+
+  // Operations of steps and of labellings that were new, since the last call.
+  double take_work() { return std::exchange(work_, 0.0); }
 
   // All that the next steps depend on; cost_of(labels).
   template <class CostOf>
@@ -86,11 +92,11 @@ class WorkingSet {
   // Of a fit before.
   void set_alpha(size_t j, double alpha) { kept_[j].alpha = alpha; }
 
-  // One more visit: labellings that had no weight for long are dropped.
-  void age() {
+  // One more visit: labellings that had no weight for so many are dropped.
+  void age(int most_idle = patience) {
     for (size_t j = kept_.size(); j-- > 0;) {
       kept_[j].idle = kept_[j].alpha > 0 ? 0 : kept_[j].idle + 1;
-      if (kept_[j].idle > patience) drop(j);
+      if (kept_[j].idle > most_idle) drop(j);
     }
   }
 
@@ -109,7 +115,9 @@ class WorkingSet {
     }
     H_[n] = 0;
     const double gap = *std::max_element(H_.begin(), H_.end()) - mean;
+    work_ += price_look * numbers() + 50;
     for (size_t step = 0; step < 4 * n + 8; ++step) {
+      work_ += price_step * double(n);
       size_t best = n, worst = n;
       bool any = truth > 0;  // the truth has no alpha of its own: it is what the others leave
       for (size_t j = 0; j < n; ++j) {
@@ -132,12 +140,25 @@ class WorkingSet {
       for (size_t j = 0; j < n; ++j) H_[j] -= move * unit * (gram(j, best) - gram(j, worst));
     }
     for (size_t j = 0; j < n; ++j)
-      if (change_[j] != 0) kept_[j].axpy(change_[j] * unit, w);
+      if (change_[j] != 0) {
+        kept_[j].axpy(change_[j] * unit, w);
+        work_ += price_look * double(kept_[j].places.size());
+      }
     age();
     return gap;
   }
 
  private:
+  // Operations: of a number of psi that is read or added to, of one that the products with a new labelling take, of
+  // a labelling in a step.
+  static constexpr double price_look = 1, price_new = 3, price_step = 5;
+
+  double numbers() const {
+    size_t sum = 0;
+    for (const Kept& kept : kept_) sum += kept.places.size();
+    return double(sum);
+  }
+
   size_t append(const Chains& chains, int64_t i, const Layout& layout, const Label* truth, const Label* labels,
                 double cost, SparseSum& sum) {
     Kept kept;
@@ -194,6 +215,7 @@ class WorkingSet {
 
   std::vector<Kept> kept_;
   std::vector<double> H_, change_;
+  double work_ = 0;
 };
 
 }  // namespace pegasos::structured

@@ -98,7 +98,11 @@ def set_history(model: Any, fit: Fit) -> None:
     model.history_ = columns_of(fit.history)
 
 
-def warn_if_short(model: Any, at_zero: float, surprised: bool) -> None:
+def warn_if_short(model: Any, at_zero: float, surprised: bool, rounding: float = 0.0) -> None:
     """Say how far from the minimum the model may be, where that is more than was asked for."""
-    advice = f"{limits_of(model)}, or raise tol or lam" if surprised and not model.converged_ else None
-    tell_the_end(model, model.tol * at_zero, advice)
+    allowed, advice = model.tol * at_zero, None
+    if surprised and not model.converged_:
+        advice = f"{limits_of(model)}, or raise tol or lam"
+        if rounding > max(allowed, 0.1 * model.gap_):
+            advice = f"Rounding errors alone may account for {rounding:.3g} of it: scale the features down, raise lam"
+    tell_the_end(model, allowed, advice)

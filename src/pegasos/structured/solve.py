@@ -129,6 +129,7 @@ def _fit(found: dict[str, Any], w: Floats, steps: int, epochs: float) -> Fit:
         history=found["history"],
         converged=found["converged"],
         interrupted=found["interrupted"],
+        rounding=found["rounding"],
         error=found["error"],
     )
 

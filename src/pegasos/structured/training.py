@@ -90,7 +90,7 @@ class TrainedChain(FittedChain):
         if fit.error is not None:
             raise fit.error
         if not stop.one_pass:
-            run.warn_if_short(self, task.at_zero, not getattr(solver, "fixed_steps", False))
+            run.warn_if_short(self, task.at_zero, not getattr(solver, "fixed_steps", False), fit.rounding)
         return self
 
     def _shape_of(self, data: TrainingSet, chains: _core.Chains) -> Shape:
