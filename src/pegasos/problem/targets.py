@@ -70,14 +70,32 @@ def _losses_of_zero(problem: Problem) -> float:
     return total
 
 
+def _constants_cost_at_least(problem: Problem) -> float:
+    """What any constant's losses sum up to at least, from one look at y where the best constant itself takes several.
+
+    Of two rows with the same weight no constant costs less than the number in the middle between theirs: the losses are
+    convex, and alike to both sides.
+    """
+    y, s = problem.labels, problem.weights.s
+    half, total = len(y) // 2, 0.0
+    for at in range(0, half, _PIECE):
+        one, other = (slice(start, start + min(_PIECE, half - at)) for start in (at, half + at))
+        each = problem.loss.value((y[one] + y[other]) / 2, y[one])
+        total += 2 * float(each.sum() if s is None else each @ np.minimum(s[one], s[other]))
+    return total
+
+
 def warn_far_from_zero(problem: Problem, least: float) -> None:
     """Say so where a mere constant beats any model, all of which cost `least` at least, because its bias is penalised,
     or by default not there, and y far from zero.
     """
     if problem.free_bias or not problem.loss.has_native_twin or not np.isfinite(least):
         return
+    zeros = _losses_of_zero(problem)
+    if zeros <= _FAR * _constants_cost_at_least(problem):
+        return
+    zero = zeros / problem.weights.total
     constant = float(problem.best_constants()[0])
-    zero = _losses_of_zero(problem) / problem.weights.total
     if zero <= _FAR * constant or least <= 2 * constant + zero / 10:
         return
     middle = median(problem.labels, problem.weights.s)
