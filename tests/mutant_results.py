@@ -118,6 +118,10 @@ class Results:
         """Whether these very tests, with these bytes, are known not to notice."""
         return (self._key(mutant), tests) in self._survived
 
+    def alive(self, mutants: Sequence[M], tests: str) -> list[M]:
+        """Those that nothing has killed yet and that these tests have not met."""
+        return [mutant for mutant in mutants if not (self.is_killed(mutant) or self.has_survived(mutant, tests))]
+
 
 @dataclass(frozen=True)
 class Share:

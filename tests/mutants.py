@@ -47,7 +47,6 @@ FIRST = (
     *("unit/test_bias.py", "unit/test_free_bias.py", "unit/test_samplers.py", "unit/test_reference.py"),
     *("unit/test_outputs.py", "unit/test_sparse_weights.py", "unit/test_joint.py", "unit/test_history.py"),
     *("contract/test_kernel_certificate.py", "unit/test_kernel_pegasos.py", "unit/test_kernel_small.py"),
-    *("unit/test_sequence_chains.py", "contract/test_sequences.py", "unit/test_transition_features.py"),
 )
 THEN = (
     *("claims/test_optimum.py", "claims/test_losses_optimum.py", "claims/test_linear_campaign.py"),
@@ -56,7 +55,12 @@ THEN = (
     *("claims/test_kernel_campaign.py", "claims/test_kernel_errors.py", "unit/test_kernel_precision.py"),
     *("unit/test_overflow.py", "unit/test_against_liblinear.py", "unit/test_fit_behaviour.py"),
     *("unit/test_streams.py", "unit/test_own_loss.py", "unit/test_checkpoints.py", "unit/test_traps.py"),
-    *("unit/test_sequence_tagger.py", "unit/test_without_certificate.py", "unit/test_threads.py"),
+    *("unit/test_without_certificate.py", "unit/test_threads.py"),
+)
+# Only these run what mutants of structured/ are in, and little else.
+OF_SEQUENCES = (
+    *("unit/test_sequence_chains.py", "contract/test_sequences.py", "unit/test_transition_features.py"),
+    *("unit/test_sequence_precision.py", "unit/test_sequence_tagger.py"),
 )
 
 
@@ -188,13 +192,15 @@ def main() -> None:
     if not asked.again:
         build()
         mutant_core.build(WORK)
-    stages = (FIRST,) if asked.first_tests_only else (FIRST, THEN)
-    for tests in mutant_core.TESTS, *([ROOT / "tests" / name for name in names] for names in stages):
-        name = fingerprint(tests) if tests is mutant_core.TESTS else name_of(tests, asked.most)
-        left = [mutant for mutant in mutants if not (results.is_killed(mutant) or results.has_survived(mutant, name))]
-        if left and tests is mutant_core.TESTS:
-            mutant_core.run(left, WORK / "core" / "tests", results)
-        elif left:
+    name = fingerprint(mutant_core.TESTS)
+    if left := results.alive(mutants, name):
+        mutant_core.run(left, WORK / "core" / "tests", results)
+    chains = [mutant for mutant in mutants if room(mutant) == "sequences"]
+    others = [mutant for mutant in mutants if room(mutant) != "sequences"]
+    stages = [(chains, OF_SEQUENCES), (others, FIRST)] + [(others, THEN)] * (not asked.first_tests_only)
+    for members, names in stages:
+        tests = [ROOT / "tests" / name for name in names]
+        if left := results.alive(members, name_of(tests, asked.most)):
             run(left, tests, WORK / "package", asked.most, asked.jobs, results)
     sys.exit(record(mutants, results, same) < 0.95)
 

@@ -48,6 +48,8 @@ def test_a_result_holds_until_its_file_or_the_tests_change(tmp_path: Path) -> No
         assert known.deadliest() == {"": Counter(test_it=1), "loss/a.hpp": Counter(test_it=1)}
         assert known.has_survived(second, "tests")
         assert not known.has_survived(second, "other tests")
+        assert known.alive([first, second], "tests") == []
+        assert known.alive([first, second], "other tests") == [second]
     (core / "loss" / "a.hpp").write_text("a - b")
     later = Results(tmp_path / "results.jsonl", core)
     assert not later.is_killed(first)
