@@ -205,10 +205,9 @@ def _figures(name: str, found: Any, epsilon: float) -> list[Figure]:
     def curves(what: str, over: str, floor: float) -> list[Curve]:
         return [Curve(who, t[over], [max(y, floor) for y in t[what]]) for who, t in found["traces"].items()]
 
-    x, note = (
-        Axis("CPU seconds", log=True),
-        f"{name}: {found['data']['here']}. Table 2's epsilon is {epsilon:.3g}. Lines are of seed {SEEDS[0]}.",
-    )
+    x = Axis("CPU seconds", log=True)
+    note = f"{name}: {found['data']['here']}. Table 2's epsilon is {epsilon:.3g}. "
+    note += f"Lines are of seed {SEEDS[0]}, system after system."
     y = "f(w) - f(w*)"
     return [
         Figure(f"Fig. 5, {name}: suboptimality", x, Axis(y, log=True), curves("suboptimality", "seconds", 1e-7), note),

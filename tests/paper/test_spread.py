@@ -102,7 +102,7 @@ def test_what_was_measured_once_is_said_to_be():
     none = {who: [] for who in tables23_fig5.SYSTEMS}
     found = table_2(adult(), none)
     assert "and LIBSVM: measured once" in found.tables[0].note
-    assert all("Lines are of seed 0" in figure.note for figure in found.figures)
+    assert all("Lines are of seed 0, system after system" in figure.note for figure in found.figures)
     assert_every_figure_has_a_claim(found.figures, found.findings)
     figures = table1_fig4._figures("CCAT", "made up", {}, {}, 0.1, 0.1)
     times = {"CCAT": dict.fromkeys(table1_fig4.SYSTEMS, (1.0, 1.0))}
