@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import partial
 from statistics import median
@@ -26,7 +27,7 @@ from printed import TABLE_1, cell
 from sklearn.linear_model import SGDClassifier
 from sklearn.svm import LinearSVC
 from systems import LinearLasvm, LinearPegasos, System, linear_dca, svm_perf
-from verdicts import Bounds, above, all_of, opposite, over, time_of, words
+from verdicts import UNKNOWN, Bounds, above, all_of, opposite, over, time_of, words
 
 from pegasos import Pegasos, PegasosClassifier
 
@@ -139,7 +140,9 @@ def run(setting: Setting) -> Result:
         rows.append([name, "here", f"{epsilon:.3g}", f"{best['error']:.2%}", *cells])
         theirs = [cell(printed, who) for who in SYSTEMS]
         rows.append(["", "paper", f"{printed.epsilon:g}", f"{printed.error:g}%", *theirs])
-        all_times[name] = {who: time_of(times.get(who), found["limit"][who]) for who in SYSTEMS}
+        all_times[name] = {
+            who: time_of(times.get(who), found["limit"][who]) if math.isfinite(epsilon) else UNKNOWN for who in SYSTEMS
+        }
         result.figures += _figures(name, here, runs, found["today"], best["error"], epsilon)
     header = ["data set", "", "epsilon", "error at optimum", *SYSTEMS]
     note = (
@@ -174,7 +177,7 @@ def _findings(times: dict[str, dict[str, Bounds]]) -> list[Finding]:
             "The run time of Pegasos depends on lambda and not on the number of rows: cov1 takes longer than CCAT, "
             "which has more (7.1).",
             above(over(here["cov1"], here["CCAT"]), 1) if {"cov1", "CCAT"} <= here.keys() else None,
-            "; ".join(f"{name}: {words(seconds)} s" for name, seconds in here.items()),
+            "; ".join(f"{name}: {words(seconds, ' s')}" for name, seconds in here.items()),
             ("CCAT", "cov1"),
         ),
         Finding(

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable
 
 Bounds = tuple[float, float]  # least and most
+UNKNOWN: Bounds = (0.0, math.inf)  # where every accuracy is good enough, no time to one says anything
 
 
 def time_of(seconds: float | None, limit: float) -> Bounds:
@@ -15,7 +16,7 @@ def time_of(seconds: float | None, limit: float) -> Bounds:
 
 def over(a: Bounds, b: Bounds) -> Bounds:
     """How many times b goes into a."""
-    return a[0] / b[1], a[1] / b[0]
+    return a[0] / b[1], a[1] / b[0] if b[0] else math.inf
 
 
 def above(found: Bounds, least: float) -> bool | None:
@@ -35,11 +36,11 @@ def opposite(verdict: bool | None) -> bool | None:
     return None if verdict is None else not verdict
 
 
-def words(found: Bounds) -> str:
-    """A ratio, or what is known of it."""
+def words(found: Bounds, unit: str = "") -> str:
+    """A number, or what is known of it."""
     least, most = found
     if least == most:
-        return f"{least:.3g}"
+        return f"{least:.3g}{unit}"
     if math.isfinite(most):
-        return f"less than {most:.3g}"
-    return f"more than {least:.3g}" if least > 0 else "nobody got there"
+        return f"less than {most:.3g}{unit}"
+    return f"more than {least:.3g}{unit}" if least > 0 else "cannot be told"
