@@ -165,6 +165,7 @@ def _findings(
                 "; ".join(f"{name}: {words(ratio)}" for name, ratio in digits.items())
                 or "these data were not asked for"
             ),
+            ("Fig. 5, USPS", "Fig. 5, MNIST"),
         ),
         Finding(
             "Pegasos and stochastic DCA reach a reasonably low objective much faster than SVM-Light (section 7.2).",

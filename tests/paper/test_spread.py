@@ -104,6 +104,9 @@ def test_what_was_measured_once_is_said_to_be():
     assert "and LIBSVM: measured once" in found.tables[0].note
     assert all("Lines are of seed 0, system after system" in figure.note for figure in found.figures)
     assert_every_figure_has_a_claim(found.figures, found.findings)
+    (digits,) = [vars(finding) for finding in found.findings if finding.claim.startswith("On USPS and MNIST")]
+    assert not any(write_report.shown_by({"title": figure.title}, [digits]) for figure in found.figures)  # of Adult
+    assert write_report.shown_by({"title": "Fig. 5, USPS: test error"}, [digits])
     figures = table1_fig4._figures("CCAT", "made up", {}, {}, 0.1, 0.1)
     times = {"CCAT": dict.fromkeys(table1_fig4.SYSTEMS, (1.0, 1.0))}
     assert_every_figure_has_a_claim(figures, table1_fig4._findings(times))
