@@ -87,6 +87,7 @@ def run(setting: Setting) -> Result:
             all(ratio > 1 for ratio in last.values()),
             f"after {epochs[-1]:g} epochs the average is so many times as far from the minimum: "
             + ", ".join(f"{name} {ratio:.3g}" for name, ratio in last.items()),
+            ("Which w",),
         ),
         Finding(
             "An unregularised bias does not change the predictive performance significantly (section 7).",
@@ -94,6 +95,7 @@ def run(setting: Setting) -> Result:
             "test error with a free bias minus that without: "
             + ", ".join(f"{name} {100 * change:+.2f}" for name, change in changes.items())
             + " points",
+            (),
         ),
     ]
     return result

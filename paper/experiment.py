@@ -59,11 +59,16 @@ class Table:
 
 @dataclass
 class Finding:
-    """A claim of a paper in one sentence, whether it held here (None: cannot be told), and the number that shows it."""
+    """A claim of a paper in one sentence, whether it held here (None: cannot be told), and the number that shows it.
+
+    figures: what the titles of the figures that show it have in them. None: every figure of the experiment shows it;
+    of an empty tuple none does, but a table.
+    """
 
     claim: str
     held: bool | None
     shown: str
+    figures: tuple[str, ...] | None = None
 
 
 @dataclass
@@ -94,6 +99,7 @@ class Setting:
     resume: bool
     folder: Path
     tell: Callable[[float, str], None] = lambda share, what: None
+    skip: Callable[[float], None] = lambda share: None  # hears of the share that was read and not measured
     only: tuple[str, ...] = ()  # of the data sets, where there are several; all of them if empty
     cpu_seconds: float = 0.0  # of all parts, those of earlier runs included
     _done: float = 0.0
@@ -113,6 +119,7 @@ class Setting:
         self.tell(self._done, name)
         if self.resume and path.is_file():
             kept = json.loads(path.read_text())
+            self.skip(share)
         else:
             began = time.process_time()
             found = plain(work())
@@ -147,6 +154,7 @@ def run(experiment: Experiment, setting: Setting) -> dict[str, Any]:
     if setting.resume and path.is_file():
         kept = dict(json.loads(path.read_text()))
         if " --only" not in kept["command"]:  # else it is not whole
+            setting.skip(1.0)
             return kept
     began = time.perf_counter()
     result = experiment.run(setting)
@@ -170,12 +178,16 @@ def run(experiment: Experiment, setting: Setting) -> dict[str, Any]:
     return found
 
 
-def setting_of(name: str, quick: bool, resume: bool, tell: Callable[[float, str], None]) -> Setting:
+def setting_of(
+    name: str, quick: bool, resume: bool, tell: Callable[[float, str], None], only: tuple[str, ...] = ()
+) -> Setting:
+    """Without --resume all that an earlier run has left is removed; with --only, the parts of those data sets."""
     folder = RESULTS / ("quick" if quick else "full") / name
     if not resume:
-        for old in (*folder.glob("*.json"), folder.with_suffix(".json")):
+        parts = [path for path in folder.glob("*.json") if not only or path.stem.split("_")[0] in only]
+        for old in (*parts, *([] if only else [folder.with_suffix(".json")])):
             old.unlink(missing_ok=True)
-    return Setting(quick, resume, folder, tell)
+    return Setting(quick, resume, folder, tell, only=only)
 
 
 def arguments(description: str, some: bool = False) -> argparse.Namespace:
@@ -183,15 +195,25 @@ def arguments(description: str, some: bool = False) -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true", help="reduced sizes: some seconds")
     parser.add_argument("--resume", action="store_true", help="do only what the last run has not done")
     if some:
-        parser.add_argument("--only", nargs="+", default=[], help="tables: these data sets alone, such as usps reuters")
+        parser.add_argument(
+            "--only",
+            nargs="+",
+            default=[],
+            help="tables: these data sets alone, such as usps reuters; others stay, --resume then puts all together",
+        )
     return parser.parse_args()
 
 
 def main(experiment: Experiment) -> None:
     """What a script does when it is run by itself."""
     asked = arguments(experiment.title, some=True)
-    setting = setting_of(experiment.name, asked.quick, asked.resume, lambda share, what: print(f"{share:4.0%} {what}"))
-    setting.only = tuple(asked.only)
+    setting = setting_of(
+        experiment.name,
+        asked.quick,
+        asked.resume,
+        lambda share, what: print(f"{share:4.0%} {what}"),
+        tuple(asked.only),
+    )
     found = run(experiment, setting)
     print_result(found)
 

@@ -79,6 +79,7 @@ def run(setting: Setting) -> Result:
             "can be had in parallel for nothing.",
             max(flat) >= setting.pick(64, 256),
             f"at k T = {products[-1]:,} every k up to {max(flat):,} is within twice of k = 1 ({last[1]:.2g})",
+            ("left",),
         )
     )
     ends = [curve.y[-1] for curve in curves]
@@ -89,6 +90,7 @@ def run(setting: Setting) -> Result:
             "Large batches lose at first, and the loss is alleviated as iterations go on (7.4).",
             spread[1] < spread[0],
             f"worst over best k: {spread[0]:.2g} times at k T = {curves[-1].x[1]:,}, {spread[1]:.2g} times at the end",
+            ("right",),
         )
     )
     return result

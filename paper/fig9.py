@@ -85,6 +85,7 @@ def run(setting: Setting) -> Result:
             f"Pegasos outperforms NORMA, which has not converged after {counts[-1]:,} iterations (7.6).",
             excess["NORMA"] > 10 * excess["Pegasos"],
             f"above the minimum: NORMA {excess['NORMA']:.3g}, Pegasos {excess['Pegasos']:.3g}",
+            ("left",),
         )
     )
     fixed = {name: x for name, x in excess.items() if name.startswith("eta")}
@@ -94,6 +95,7 @@ def run(setting: Setting) -> Result:
             "Some fixed step does about as well as Pegasos, others fail: eta must be searched for (7.6).",
             fixed[good] < 3 * excess["Pegasos"] and fixed[bad] > 10 * excess["Pegasos"],
             f"above the minimum: {good} {fixed[good]:.3g}, {bad} {fixed[bad]:.3g}, Pegasos {excess['Pegasos']:.3g}",
+            ("right",),
         )
     )
     result.findings.append(
@@ -101,6 +103,7 @@ def run(setting: Setting) -> Result:
             "The 1e-5 that Zhang's analysis leads to is a poor choice, the best is much larger (7.6).",
             fixed["eta = 1e-05"] > 10 * fixed[good],
             f"above the minimum: eta = 1e-05 {fixed['eta = 1e-05']:.3g}, {good} {fixed[good]:.3g}",
+            ("right",),
         )
     )
     return result

@@ -221,6 +221,11 @@ def seconds_of(call: Callable[[], Any]) -> tuple[float, Any]:
     return time.thread_time() - began, result
 
 
+def spread(middle: float, least: float, most: float) -> str:
+    """A median as a cell of a table has it, with the least and the most."""
+    return f"{middle:.3g} s [{least:.3g}, {most:.3g}]"
+
+
 def slope(x: Sequence[float], y: Sequence[float]) -> float:
     """Of the line through the logarithms."""
     return float(np.polyfit(np.log(x), np.log(y), 1)[0])

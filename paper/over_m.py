@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from experiment import Axis, Curve, Experiment, Figure, Finding, Result, Setting, Table, main
-from measure import seconds_of, slope
+from measure import seconds_of, slope, spread
 from systems import LinearPegasos, Training
 
 from pegasos import Pegasos, PegasosClassifier
@@ -49,41 +49,45 @@ def measure(m: int, setting: Setting) -> dict[str, Any]:
             found["certified" if certify else "whole"].append(seconds)
             if not certify:
                 found["labels"].append(fit.label_seconds_)
-    return {what: float(np.median(values)) for what, values in found.items()}
+    return {what: [float(f(values)) for f in (np.median, np.min, np.max)] for what, values in found.items()}
 
 
 def run(setting: Setting) -> Result:
     sizes = setting.pick([1000, 10_000, 100_000], [10_000, 100_000, 1_000_000, 10_000_000])
     found = [setting.part(f"m{m}", lambda m=m: measure(m, setting), 1 / len(sizes)) for m in sizes]
     T = setting.pick(20_000, 100_000)
-    series = {what: [line[what] for line in found] for what in ("steps", *SERIES)}
+    series, low, high = ({what: [line[what][n] for line in found] for what in ("steps", *SERIES)} for n in range(3))
     result = Result(seeds=SEEDS)
     m_axis = Axis("m", log=True)
     result.figures = [
         Figure(f"Steps to within {EPSILON:g} of the minimum", m_axis, Axis("steps", log=True),
-               [Curve("Pegasos", sizes, series["steps"])]),
+               [Curve("Pegasos", sizes, series["steps"], low["steps"], high["steps"])]),
         Figure(f"CPU seconds of {T:,} steps", m_axis, Axis("CPU seconds", log=True),
-               [Curve(name, sizes, series[what]) for what, name in SERIES.items()],
+               [Curve(name, sizes, series[what], low[what], high[what]) for what, name in SERIES.items()],
                "With certify=False a fit looks at the rows that it draws, and at every label once."),
     ]  # fmt: skip
     rows_of = [
-        [f"{m:,}", f"{x['steps']:,.0f}", *(f"{x[what]:.3g} s" for what in SERIES)]
+        [f"{m:,}", "{:,.0f} [{:,.0f}, {:,.0f}]".format(*x["steps"]), *(spread(*x[what]) for what in SERIES)]
         for m, x in zip(sizes, found, strict=True)
     ]
     columns = ["m", f"steps to {EPSILON:g}", *(f"{T:,} steps: {name}" for name in SERIES.values())]
-    result.tables.append(Table("Over the number of rows", columns, rows_of, "Medians over five seeds."))
+    result.tables.append(
+        Table("Over the number of rows", columns, rows_of, "Medians over five seeds, the least and the most.")
+    )
     growth = {what: slope(sizes, values) for what, values in series.items()}
     result.findings = [
         Finding(
             "The number of steps to an accuracy does not grow with the number of rows (section 1).",
             abs(growth["steps"]) < 0.1,
             f"slope {growth['steps']:.3f} over m = {sizes[0]:,} to {sizes[-1]:,}",
+            ("Steps to",),
         ),
         Finding(
             "The time of a step does not depend on m.",
             growth["loop"] < 0.1,
             f"slope of the steps' time {growth['loop']:.3f}, {_from_to(series['loop'])}: a row that is in no cache "
             "costs more",
+            ("CPU seconds",),
         ),
         Finding(
             "A whole fit of T steps does not depend on m.",
@@ -91,6 +95,7 @@ def run(setting: Setting) -> Result:
             f"slope {growth['whole']:.3f} with certify=False ({_from_to(series['whole'])}, of which the labels, all of "
             f"which are read, take {_from_to(series['labels'])}), {growth['certified']:.3f} where all rows are "
             f"certified ({_from_to(series['certified'])})",
+            ("CPU seconds",),
         ),
     ]
     return result

@@ -8,6 +8,7 @@ Regions are marked as in benchmarks/report.py.
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 import sys
@@ -58,10 +59,40 @@ def claims(results: Results) -> str:
     days = sorted({one["when"][:10] for one in results["experiments"].values()})
     facts = results["machine"]
     said = (
-        f"{held} of {len(rows)} claims held. Measured {', '.join(days)} on {facts['cores']} cores of {facts['cpu']}, "
-        f"{minutes:.0f} minutes of the processor in all." + missing(results["experiments"])
+        f"{held} of {len(rows)} claims held. Measured {', '.join(days)} at commit {facts['commit']} on "
+        f"{facts['cores']} cores of {facts['cpu']}, {minutes:.0f} minutes of the processor in all."
+        + missing(results["experiments"])
+        + older(results["experiments"])
     )
     return table(("claim", "here", "what shows it"), rows) + "\n\n" + said
+
+
+def emitted(script: Path) -> list[str]:
+    """A regular expression for every claim that a script makes; what an f-string fills in may be anything."""
+    calls = [node for node in ast.walk(ast.parse(script.read_text(encoding="utf-8"))) if isinstance(node, ast.Call)]
+    claims = [call.args[0] for call in calls if getattr(call.func, "id", "") == "Finding"]
+    return [
+        "".join(
+            re.escape(part.value) if isinstance(part, ast.Constant) else ".+"
+            for part in getattr(claim, "values", [claim])
+        )
+        for claim in claims
+    ]
+
+
+def other_claims(name: str, one: dict[str, Any]) -> bool:
+    """Whether the script makes other claims now, more of them or fewer."""
+    told, makes = [finding["claim"] for finding in one["findings"]], emitted(Path(__file__).parent / f"{name}.py")
+    return not (
+        all(any(re.fullmatch(claim, text) for claim in makes) for text in told)
+        and all(any(re.fullmatch(claim, text) for text in told) for claim in makes)
+    )
+
+
+def older(experiments: dict[str, Any]) -> str:
+    """What was measured before its script got the claims that it has."""
+    changed = [f"`{name}.py`" for name, one in experiments.items() if other_claims(name, one)]
+    return f" Since then other claims have come to {', '.join(changed)}." if changed else ""
 
 
 def missing(experiments: dict[str, Any]) -> str:

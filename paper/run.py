@@ -32,6 +32,10 @@ class Progress:
         self.expected, self.whole = expected, sum(expected)
         self.began, self.index, self.skipped = time.perf_counter(), 0, 0.0
 
+    def skip(self, share: float) -> None:
+        """This much of the experiment was there already, and took no time."""
+        self.skipped += share * self.expected[self.index]
+
     def tell(self, share: float, what: str) -> None:
         done = sum(self.expected[: self.index]) + min(share, 1.0) * self.expected[self.index]
         passed, left = time.perf_counter() - self.began, self.whole - done
@@ -53,14 +57,13 @@ def main() -> None:
     results: list[dict[str, Any]] = []
     for index, one in enumerate(experiments):
         progress.index = index
-        there = asked.resume and (folder / f"{one.name}.json").is_file()
 
         def tell(share: float, part: str, one: Experiment = one) -> None:
             progress.tell(share, f"{one.title}: {part}")
 
-        results.append(found := run(one, setting_of(one.name, asked.quick, asked.resume, tell)))
-        if there:
-            progress.skipped += progress.expected[index]
+        setting = setting_of(one.name, asked.quick, asked.resume, tell)
+        setting.skip = progress.skip
+        results.append(found := run(one, setting))
         print_result(found)
     from write_report import write
 

@@ -6,6 +6,7 @@ import base64
 import html
 import io
 import json
+import re
 from importlib.resources import files
 from pathlib import Path
 from string import Template
@@ -13,6 +14,7 @@ from typing import Any
 
 import matplotlib as mpl
 from experiment import RESULTS, arguments
+from publish import missing
 
 mpl.use("Agg")
 import matplotlib.pyplot as plt  # only after the choice of backend
@@ -52,17 +54,19 @@ def write(folder: Path, order: list[str]) -> Path:
 
 
 def lead(results: list[dict[str, Any]]) -> str:
-    whole = sum(result["cpu_seconds"] for result in results) / 60
+    minutes = sum(result["cpu_seconds"] for result in results) / 60
+    left = re.sub("`(.*?)`", r"<code>\1</code>", missing({result["name"]: result for result in results}))
     quick = (
         '<span class="reduced">reduced sizes: <code>make paper</code> gives the verdicts</span> '
         if results[0]["quick"]
         else ""
     )
+    what = "This report is not whole. It has a part of the tables and figures" if left else "Every table and figure"
     return (
-        f"{quick}Every table and figure of section 7 of the journal paper (Shalev-Shwartz, Singer, Srebro, Cotter "
-        "2011), the headline of the 2007 paper, and an independent study, with the papers' numbers beside ours. Times "
-        "are seconds of one thread on the processor, loading and looking on excluded. The whole took "
-        f"{whole:.0f} minutes of the processor."
+        f"{quick}{what} of section 7 of the journal paper (Shalev-Shwartz, Singer, Srebro, Cotter 2011), the headline "
+        "of the 2007 paper, and an independent study, with the papers' numbers beside ours. Times are seconds of one "
+        "thread on the processor, loading and looking on excluded. All of it took "
+        f"{minutes:.0f} minutes of the processor.{left}"
     )
 
 
@@ -91,12 +95,7 @@ def grid(columns: list[str], rows: list[list[str]]) -> str:
 def section(n: int, result: dict[str, Any], svg: Path) -> str:
     parts = [f'<section id="{result["name"]}"><h2>{html.escape(result["title"])}</h2>']
     parts.append(f'<p class="note">{html.escape(result["source"])}</p>')
-    for finding in result["findings"]:
-        word, kind = VERDICT[finding["held"]]
-        parts.append(
-            f'<p>{html.escape(finding["claim"])} <span class="verdict {kind}">{word}</span>: '
-            f"{html.escape(finding['shown'])}.</p>"
-        )
+    parts += [f"<p>{said(finding)}</p>" for finding in result["findings"]]
     for table in result["tables"]:
         rows = [[html.escape(str(cell)) for cell in row] for row in table["rows"]]
         parts.append(f"<h3>{html.escape(table['title'])}</h3>{grid(table['columns'], rows)}")
@@ -105,13 +104,33 @@ def section(n: int, result: dict[str, Any], svg: Path) -> str:
     parts += [figure_html(n, j, result, figure, svg) for j, figure in enumerate(result["figures"])]
     parts.append("</div>")
     parts.append(data_html(result["data"]))
-    seeds = ", ".join(map(str, result["seeds"]))
     parts.append(
-        f'<p class="how">Command: <code>{html.escape(result["command"])}</code>; seeds {seeds or "none"}; '
+        f'<p class="how">Command: <code>{html.escape(result["command"])}</code>; {seeds(result)}; '
         f"{result['cpu_seconds']:.0f} s of the processor, {html.escape(result['when'])}, "
         f"commit {html.escape(str(result['machine']['commit']))}.</p></section>"
     )
     return "\n".join(parts)
+
+
+def said(finding: dict[str, Any]) -> str:
+    """A claim, whether it held, and what shows it."""
+    word, kind = VERDICT[finding["held"]]
+    return (
+        f'{html.escape(finding["claim"])} <span class="verdict {kind}">{word}</span>: {html.escape(finding["shown"])}.'
+    )
+
+
+def seeds(result: dict[str, Any]) -> str:
+    return f"seeds {', '.join(map(str, result['seeds'])) or 'none'}"
+
+
+def shown_by(figure: dict[str, Any], findings: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The claims that a figure is about: a claim that names no figures is about all of them."""
+    return [
+        finding
+        for finding in findings
+        if (parts := finding.get("figures")) is None or any(part in figure["title"] for part in parts)
+    ]
 
 
 def figure_html(n: int, j: int, result: dict[str, Any], figure: dict[str, Any], svg: Path) -> str:
@@ -119,6 +138,7 @@ def figure_html(n: int, j: int, result: dict[str, Any], figure: dict[str, Any], 
     drawn = draw_svg(figure)
     (svg / name).write_text(drawn, encoding="utf-8")
     copy = base64.b64encode(drawn.encode()).decode()
+    claims = " ".join(said(finding) for finding in shown_by(figure, result["findings"]))
     boxes = "".join(
         f'<label><input type="checkbox" data-axis="{axis}axis"{" checked" if figure[axis]["log"] else ""}> '
         f"log {axis}</label>"
@@ -128,7 +148,7 @@ def figure_html(n: int, j: int, result: dict[str, Any], figure: dict[str, Any], 
         f'<figure><h3>{html.escape(figure["title"])}</h3><div class="plot" data-result="{n}" data-figure="{j}" '
         f'role="img" aria-label="{html.escape(figure["title"])}"></div><div class="controls">{boxes}'
         f'<a download="{name}" href="data:image/svg+xml;base64,{copy}">SVG</a></div>'
-        f"<figcaption>{html.escape(caption(figure, result['data']))} "
+        f"<figcaption>{html.escape(caption(figure, result['data']))} {claims} {seeds(result).capitalize()}. "
         f"<code>{html.escape(result['command'])}</code></figcaption></figure>"
     )
 
@@ -186,9 +206,20 @@ def data_html(data: list[dict[str, Any]]) -> str:
 
 
 def machine(results: list[dict[str, Any]]) -> str:
-    facts = results[-1]["machine"]
+    """What they ran on: one table for all that ran on the same, with the same versions."""
+    alike: dict[str, list[dict[str, Any]]] = {}
+    for result in results:
+        facts = {key: fact for key, fact in result["machine"].items() if key not in ("load", "commit")}
+        alike.setdefault(json.dumps(facts, sort_keys=True), []).append(result)
+    names = [[result["name"] for result in same] if len(alike) > 1 else [] for same in alike.values()]
+    return "\n".join(machine_table(same[-1]["machine"], of) for same, of in zip(alike.values(), names, strict=True))
+
+
+def machine_table(facts: dict[str, Any], names: list[str]) -> str:
+    """names: of the experiments that ran there, where not all of them did."""
     load = "unknown" if facts["load"] is None else ", ".join(f"{x:.1f}" for x in facts["load"])
     lines = [
+        *([["experiments", ", ".join(names)]] if names else []),
         ["processor", f"{facts['cpu']}, {facts['cores']} cores; caches {facts['caches']}"],
         ["memory", f"{facts['memory_gb']} GB"],
         ["system", facts["system"]],

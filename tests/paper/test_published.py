@@ -38,6 +38,46 @@ def test_what_is_kept_is_small_and_says_where_it_comes_from():
         assert "figures" not in one
 
 
+def test_claims_that_no_script_makes_any_more_are_named():
+    """The texts of the stored claims are those of the scripts, or the page says of which commit they are and whose."""
+    page, kept = publish.PAGE.read_text(encoding="utf-8"), RESULTS["experiments"]
+    assert f"at commit {RESULTS['machine']['commit']}" in page
+    for name, one in kept.items():
+        assert publish.other_claims(name, one) is (
+            f"`{name}.py`" in page.partition(" other claims have come to ")[2][:200]
+        )
+    fig7 = copy.deepcopy(kept["fig7"])
+    assert not publish.older({"fig7": fig7})
+    fig7["findings"][0]["claim"] += " No more."
+    assert publish.older({"fig7": fig7}) == " Since then other claims have come to `fig7.py`."
+    assert publish.other_claims("fig7", {"findings": kept["fig7"]["findings"][:1]})  # one of its claims has no verdict
+
+
+def test_a_claim_with_numbers_in_it_is_known():
+    (norma, *_) = publish.emitted(publish.KEPT.parent / "fig9.py")
+    assert re.fullmatch(norma, "Pegasos outperforms NORMA, which has not converged after 5 iterations (7.6).")
+
+
+@pytest.mark.parametrize(
+    ("heading", "name", "claim", "held"),
+    [
+        ("## Small k does not slow Pegasos down", "study004", "k too small", False),
+        ("## Not advancing t without a loss is no remedy", "study004", "Not advancing t", False),
+        ("## A whole fit does depend on m", "over_m", "A whole fit of T steps", False),
+        ("Steps to an accuracy do not grow with the number of rows", "over_m", "The number of steps", True),
+    ],
+)
+def test_what_the_page_says_beside_the_tables_is_what_came_out(heading, name, claim, held):
+    assert heading in publish.PAGE.read_text(encoding="utf-8")
+    (found,) = [x for x in RESULTS["experiments"][name]["findings"] if x["claim"].startswith(claim)]
+    assert found["held"] is held
+
+
+def test_no_number_of_seconds_stands_in_the_page_but_what_the_script_writes():
+    rest = publish.REGION.sub("", publish.PAGE.read_text(encoding="utf-8"))
+    assert not re.findall(r"\d[\d.]* (?:s|seconds|times)\b|0\.\d+", rest)
+
+
 def test_without_results_there_is_nothing_to_take(tmp_path, monkeypatch):
     monkeypatch.setattr(publish, "FOUND", tmp_path)
     with pytest.raises(SystemExit, match="make paper"):

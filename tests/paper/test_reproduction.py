@@ -140,6 +140,56 @@ def test_a_run_says_how_far_it_is(capsys):
     assert "something" in said
 
 
+def test_what_was_read_and_not_measured_says_nothing_of_the_pace(capsys, tmp_path, monkeypatch):
+    """Eight tenths of the first experiment are there; the tenth after them took ten seconds."""
+    monkeypatch.setattr(run.time, "perf_counter", lambda: 10.0)
+    progress = run.Progress([100.0, 100.0])
+    progress.began = 0.0
+    (tmp_path / "one").mkdir()
+    (tmp_path / "one" / "a.json").write_text(json.dumps({"cpu_seconds": 7.0, "found": 1}))
+    setting = experiment.Setting(True, True, tmp_path / "one", skip=progress.skip)
+    setting.part("a", lambda: pytest.fail("it is there"), 0.8)
+    progress.tell(0.9, "b")
+    assert "[ 45%, about 2 min left]" in capsys.readouterr().out
+    (tmp_path / "one.json").write_text(json.dumps({"command": "python paper/one.py"}))
+    experiment.run(experiment.Experiment("one", "", "", lambda setting: pytest.fail("it is there"), (1, 1)), setting)
+    assert progress.skipped == 180.0
+
+
+def test_with_only_the_parts_of_other_data_sets_stay(tmp_path, monkeypatch):
+    monkeypatch.setattr(experiment, "RESULTS", tmp_path)
+    folder = tmp_path / "full" / "tables"
+    folder.mkdir(parents=True)
+
+    def names() -> set[str]:
+        return {path.stem for path in folder.glob("*.json")}
+
+    for key in ("mnist", "mnist_again", "usps", "usps_again"):
+        (folder / f"{key}.json").write_text(json.dumps({"cpu_seconds": 1, "found": key}))
+    folder.with_suffix(".json").write_text(json.dumps({"command": "python paper/tables.py"}))
+    measured = []
+
+    def script(setting: experiment.Setting) -> experiment.Result:
+        for key in setting.chosen({"mnist": 1, "usps": 1}):
+            setting.part(key, lambda key=key: measured.append(key), 0.5)
+        return experiment.Result()
+
+    tables = experiment.Experiment("tables", "", "", script, (1, 1))
+
+    def run_with(*given: str) -> str:
+        monkeypatch.setattr(sys, "argv", ["tables.py", *given])
+        experiment.main(tables)
+        return json.loads(folder.with_suffix(".json").read_text())["command"]
+
+    assert run_with("--only", "usps") == "python paper/tables.py --only usps"
+    assert names() == {"mnist", "mnist_again", "usps"}
+    assert run_with("--resume") == "python paper/tables.py"  # whole again
+    assert measured == ["usps"]
+    assert run_with() == "python paper/tables.py"
+    assert measured == ["usps", "mnist", "usps"]
+    assert names() == {"mnist", "usps"}
+
+
 def test_every_script_is_run_and_names_what_it_reproduces():
     scripts = {path.stem for path in PAPER.glob("*.py") if "EXPERIMENT = " in path.read_text()}
     assert scripts == set(run.ORDER)

@@ -7,6 +7,7 @@ import warnings
 import numpy as np
 import pytest
 from helpers import binary
+from sklearn.exceptions import ConvergenceWarning
 
 from pegasos import LASVM, KernelPegasosClassifier, PegasosClassifier, datasets
 from pegasos.kernel_solvers.expansion import Expansion
@@ -110,6 +111,31 @@ def test_a_fit_that_is_out_of_time_or_epochs_is_certified():
             best = fit(X, y, solver="auto", lam=1e-5, tol=1e-9)
             assert best.objective_ - 1e-9 <= model.objective_ <= 1.0
             assert model.objective_ - best.objective_ <= model.gap_
+
+
+@pytest.mark.parametrize("case", ["scale", "equal rows"])
+def test_finishing_counts_against_max_epochs(monkeypatch, case):
+    """Two of its steps are a visit to a row; without that these take minutes, and the second one has no end."""
+    X, y = {"scale": lambda: binary(400), "equal rows": lambda: (np.ones((20, 3)), np.repeat([1, -1], 10))}[case]()
+    lam, epochs = {"scale": (1e-3, 2.5), "equal rows": (1e-7, 50)}[case]
+    steps, solve = [], Expansion.reprocess
+
+    def counted(self, tau):
+        steps.append(1)
+        return solve(self, tau)
+
+    monkeypatch.setattr(Expansion, "reprocess", counted)
+    with pytest.warns(ConvergenceWarning, match=f"Raise max_epochs={epochs}"):
+        model = fit(X * 30, y, lam, kernel="linear", bias="none", max_epochs=epochs)
+    assert not model.converged_
+    assert model.n_iter_ == epochs
+    assert len(steps) <= 2 * epochs * len(y)
+    best = fit(X * 30, y, lam, kernel="linear", bias="none", solver="auto", tol=1e-3)
+    assert model.objective_ - best.objective_ <= model.gap_
+
+
+def test_the_estimator_names_it():
+    assert "LASVM" in KernelPegasosClassifier.__doc__
 
 
 @pytest.mark.parametrize(

@@ -65,9 +65,10 @@ class KernelPegasosClassifier(Answers, KernelModel):
         Stop after as many visits to rows as this many passes have.
     max_time : float or None, default=None
         Stop after this many seconds. The result then depends on the speed of the machine.
-    solver : {"auto", "sdca", "pegasos"} or Auto, SDCA, Pegasos, default="auto"
+    solver : {"auto", "sdca", "pegasos"} or Auto, SDCA, Pegasos, LASVM, default="auto"
         "auto" solves working sets of the rows that matter, "sdca" visits one row after the other, "pegasos" is Fig. 3
-        of the paper, with the parameters of `Pegasos` but for `start`, `advance` and output="best".
+        of the paper, with the parameters of `Pegasos` but for `start`, `advance` and output="best". ``LASVM()`` is the
+        online method of the literature, for the hinge without a free bias.
     warm_start : bool, default=False
         Whether `fit` goes on from the last one, on the same rows. `lam` and other parameters may have changed.
     n_jobs : int or None, default=None

@@ -45,7 +45,7 @@ class KernelAscent:
         if not journal.error and not self.run.halt[0]:
             self._or_zero()
         resume = Resume(start.w, self.steps, self.point.a, self.problem.lam) if self.run.remember else None
-        return journal.fit((self.steps, self.visits / self.problem.m), resume, self.point)
+        return journal.fit((self.steps, self.epochs), resume, self.point)
 
     def _begin(self) -> None:
         """Where it starts, or goes on in the middle of its work."""
@@ -72,6 +72,11 @@ class KernelAscent:
     def steps(self) -> int:
         """In all, with those before this fit."""
         return self.start.steps + self.visits
+
+    @property
+    def epochs(self) -> float:
+        """Of this fit."""
+        return self.visits / self.problem.m
 
     @property
     def is_spent(self) -> bool:

@@ -27,7 +27,8 @@ class LASVM(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type hi
     Rows come in random order, once an epoch. PROCESS looks at a fresh one and takes it into the expansion if it
     violates its optimality condition; REPROCESS then steps on the worst row of the expansion and removes what is not
     needed. At the end of an epoch, finishing repeats REPROCESS until the expansion is solved, and the certificate is
-    taken. Epochs go on until `tol` is met.
+    taken. Epochs go on until `tol` is met. A step of finishing counts as half a visit to a row against `max_epochs`:
+    finishing is long where `lam` is small or features are large.
 
     Notes
     -----
@@ -71,6 +72,18 @@ class LASVM(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type hi
 class KernelLASVM(KernelAscent):
     """One fit."""
 
+    finishing = 0.0  # its visits: a row of a pass has a PROCESS and a REPROCESS, so a REPROCESS alone is half of one
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether max_epochs is, by the visits of passes and of finishing together."""
+        return self.visits + self.finishing >= self.run.max_epochs * self.problem.m
+
+    @property
+    def epochs(self) -> float:
+        """Passes over the rows; with finishing, where that has used up max_epochs."""
+        return (self.visits + self.finishing * self.is_spent) / self.problem.m
+
     def _run(self) -> None:
         problem, run = self.problem, self.run
         self.S = Expansion(problem)
@@ -106,10 +119,9 @@ class KernelLASVM(KernelAscent):
         taken = False
         for i in range(0, len(order), _ROWS):
             taken |= self._online(order[i : i + _ROWS], tau)
-        finishing = 0
-        while self.S.reprocess(tau):
-            finishing += 1
-            if finishing % 100 == 0:
+        while not self.is_spent and self.S.reprocess(tau):
+            self.finishing += 0.5
+            if self.finishing % 50 == 0:
                 self.journal.poll()
         return taken
 
