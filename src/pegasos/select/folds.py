@@ -157,6 +157,8 @@ def _numbers(rows: Any, n_rows: int) -> Index:
     rows = np.asarray(rows)
     if rows.dtype.kind == "b":
         return np.flatnonzero(rows).astype(_small(n_rows))
+    if len(rows) and rows.dtype.kind not in "iu":  # fractions would be cut off without a word
+        raise ValueError(f"cv must name rows by whole numbers or a mask, got {rows.flat[0]} of dtype {rows.dtype}.")
     rows = rows.astype(np.intp, copy=False)
     if len(rows) and not -n_rows <= rows.min() <= rows.max() < n_rows:
         raise ValueError(f"cv names row {rows[np.argmax(np.abs(rows))]}, but X has {n_rows} rows.")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from numbers import Integral
 from typing import Any
@@ -29,6 +29,8 @@ class Lams:
             return None if int(value) >= 1 else need
         if not isinstance(value, Iterable) or isinstance(value, str | bytes):
             return need
+        if isinstance(value, Iterator):  # whoever looks at it first leaves nothing to the others
+            return f"{need}: an iterator can be read only once, make it a list"
         try:
             lams = np.asarray(list(value), dtype=np.float64)
         except (TypeError, ValueError):
