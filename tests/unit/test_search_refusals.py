@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from helpers import binary
 
-from pegasos import PegasosClassifierCV, PegasosSequenceTaggerCV, lam_path
+from pegasos import KernelPegasosClassifierCV, PegasosClassifierCV, PegasosSequenceTaggerCV, lam_path
 
 X2, Y2 = binary()
 ROWS = np.arange(len(Y2))
@@ -38,3 +38,10 @@ def test_row_numbers_of_cv_that_are_not_whole_are_refused(train: Any) -> None:
 def test_a_list_without_rows_is_told_by_its_fold() -> None:
     with pytest.raises(ValueError, match="fold 0 of cv trains on 3 rows and holds out 0"):
         PegasosClassifierCV(2, [([0, 1, 2], [])]).fit(X2, Y2)
+
+
+@pytest.mark.parametrize("search", [PegasosClassifierCV, KernelPegasosClassifierCV])
+def test_class_weights_of_no_class_are_told_once(search: Any) -> None:
+    with pytest.warns(UserWarning, match="class_weight has no effect: it names 7") as told:
+        search([1e-1], 5, class_weight={7: 2}).fit(X2, Y2)
+    assert len(told) == 1

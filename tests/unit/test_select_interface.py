@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from helpers import binary
+from own_losses import OwnHinge
 from sklearn.utils.estimator_checks import check_estimator
 
 from pegasos import (
@@ -55,6 +56,26 @@ def test_ctrl_c_keeps_what_was_finished_and_says_what_was_not() -> None:
     assert np.isnan(model.scores_[:, 2:]).all()
     assert model.lam_ == LAMS[0]
     assert not hasattr(model, "coef_")
+
+
+def test_what_was_finished_is_counted_where_no_gap_is_known() -> None:
+    calls = 0
+
+    def scoring(model: Any, X: Any, y: Any) -> float:
+        nonlocal calls
+        calls += 1
+        if calls == 9:  # two for each fold: the third of the second lam
+            raise KeyboardInterrupt
+        return float((model.predict(X) == y).mean())
+
+    loss = OwnHinge()  # without a conjugate
+    model = PegasosClassifierCV(LAMS[:3], 2, scoring, loss=loss, max_epochs=2, solver="pegasos", random_state=0)
+    with (
+        pytest.warns(UserWarning, match="4 of 6 fits of folds are finished, and 2 of 3 values"),
+        pytest.raises(KeyboardInterrupt),
+    ):
+        model.fit(X2, Y2)
+    assert np.isnan(model.gaps_).all()
 
 
 def test_a_line_is_printed_for_every_lam(capsys: Any) -> None:

@@ -95,7 +95,7 @@ class Search:
         except BaseException as error:
             if isinstance(error, KeyboardInterrupt) or error is self._stopped:
                 keep()
-                self._say_unfinished(found, lams)
+                warn_unfinished(found, lams, "scores_ has NaN for the others, and no model was fitted to all rows")
             raise
 
     def _go_through(self, found: Found, lams: Floats, seed: int) -> None:
@@ -185,13 +185,15 @@ class Search:
             f"score {each.mean():.4g} +- {each.std():.2g}  gap {gap:.3g}  about {rest:.2g} s left"
         )
 
-    def _say_unfinished(self, found: Found, lams: Floats) -> None:
-        done = int((~np.isnan(found.gaps)).sum())
-        warnings.warn(
-            f"interrupted: {done} of {found.gaps.size} fits of folds are finished, and {found.n_lams} of {len(lams)} "
-            "values of lam with all their folds; scores_ has NaN for the others, and no model was fitted to all rows.",
-            stacklevel=user_level(),
-        )
+
+def warn_unfinished(found: Found, lams: Floats, end: str) -> None:
+    """What Ctrl-C has left. Scores are counted: gaps are not known of every loss."""
+    done = int((~np.isnan(found.scores)).sum())
+    warnings.warn(
+        f"interrupted: {done} of {found.scores.size} fits of folds are finished, and {found.n_lams} of {len(lams)} "
+        f"values of lam with all their folds; {end}.",
+        stacklevel=user_level(),
+    )
 
 
 def warn_of_gaps(every: list[Found], problem: Problem, tol: float) -> None:

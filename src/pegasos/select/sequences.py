@@ -23,7 +23,7 @@ from .base import SEARCH_RULES, NotHere
 from .folds import folds_of
 from .grid import spaced, values_of
 from .results import best_of, is_past, table
-from .search import Found
+from .search import Found, warn_unfinished
 from .tagged_folds import FoldTagger, TaggedFold, refuse_empty
 
 _SPAN = 1e6  # the largest lam over the smallest: sums over tokens make gradients large
@@ -178,7 +178,7 @@ n_iter_, n_steps_, history_
             self._search(parts, lams, found, stop)
         except KeyboardInterrupt:
             self._keep_found(lams, found)
-            self._say_unfinished(found, lams)
+            warn_unfinished(found, lams, "no model was fitted to all sequences")
             raise
         self._keep_found(lams, found)
         self._warn_of_gaps(found)
@@ -252,14 +252,6 @@ n_iter_, n_steps_, history_
             self.best_index_ = i = best_of(found.scores, self.rule)
             self.lam_, self.best_score_ = float(lams[i]), float(found.scores[:, i].mean())
             self.best_params_ = candidates[i]
-
-    def _say_unfinished(self, found: Found, lams: Floats) -> None:
-        done = int((~np.isnan(found.gaps)).sum())
-        warnings.warn(
-            f"interrupted: {done} of {found.gaps.size} fits of folds are finished, and {found.n_lams} of {len(lams)} "
-            "values of lam with all their folds; no model was fitted to all sequences.",
-            stacklevel=user_level(),
-        )
 
     def _warn_of_gaps(self, found: Found) -> None:
         if found.missed.any():
