@@ -4,42 +4,24 @@ from __future__ import annotations
 
 import signal
 import warnings
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pytest
 from helpers import binary
+from interrupts import Stops
 from own_losses import OwnHinge
 from sklearn.utils.estimator_checks import check_estimator
 
 from pegasos import (
-    Auto,
     KernelPegasosClassifierCV,
     KernelPegasosRegressorCV,
     PegasosClassifierCV,
     PegasosRegressorCV,
 )
-from pegasos.solvers.base import Fit
 
 X2, Y2 = binary()
 LAMS = np.geomspace(1e-1, 1e-5, 6)
-
-
-@dataclass
-class Stops:
-    """Auto until the fit of that number, which Ctrl-C interrupts."""
-
-    at: int
-    seen: int = 0
-
-    def check(self, problem: Any, run: Any) -> None:
-        pass
-
-    def solve(self, problem: Any, run: Any, start: Any, seed: int) -> Fit:
-        self.seen += 1
-        fit = Auto().solve(problem, run, start, seed)
-        return replace(fit, interrupted=True, error=KeyboardInterrupt()) if self.seen == self.at else fit
 
 
 def test_ctrl_c_keeps_what_was_finished_and_says_what_was_not() -> None:
