@@ -17,7 +17,7 @@ from ..problem.problem import Floats
 from ..structured import run
 from ..structured.labels import allowed_of
 from ..structured.tagger import Allowed, Boundaries, Pairs, PegasosSequenceTagger
-from ..structured.tokens import Stacked
+from ..structured.tokens import Stacked, is_stacked
 from ..structured.training_set import Whole, sequence_weights
 from .base import SEARCH_RULES, NotHere
 from .folds import folds_of
@@ -149,7 +149,8 @@ n_iter_, n_steps_, history_
         Parameters
         ----------
         X, y, lengths, groups, sample_weight
-            As in `PegasosSequenceTagger`; `groups` tells which tokens of one stacked matrix are a sequence.
+            As in `PegasosSequenceTagger`; `groups` tells which tokens of one stacked matrix are a sequence. Where X is
+            a list of sequences, `groups` are those of sequences, as in searches of scikit-learn.
         sequence_groups : array of shape (n_sequences,), default=None
             For splitters such as GroupKFold: sequences of a group stay together.
         """
@@ -161,6 +162,10 @@ n_iter_, n_steps_, history_
             )
         reader = self._reader(False, None)
         X, y = ([*part] if not hasattr(part, "__len__") else part for part in (X, y))
+        if groups is not None and not is_stacked(X):  # nobody has to be told where its sequences begin
+            if sequence_groups is not None:
+                raise ValueError("groups and sequence_groups say the same of a list of sequences: give one of them.")
+            groups, sequence_groups = None, groups
         whole = reader.whole(X, y, lengths, groups, sample_weight)
         s = sequence_weights(sample_weight, whole.stacked)
         data = reader.chosen(whole, s)
