@@ -72,8 +72,8 @@ class CodedFold(Fold):
                 yield rows + at
 
     def _numbers(self, wanted: NDArray[np.bool_]) -> Index:
-        counts = np.bincount(self.codes, minlength=CODES)
-        rows = np.empty(int(counts[wanted].sum()), _small(len(self.codes)))
+        pieces = (self.codes[at : at + PIECE] for at in range(0, len(self.codes), PIECE))
+        rows = np.empty(sum(int(wanted[some].sum()) for some in pieces), _small(len(self.codes)))
         filled = 0
         for some in self.pieces(wanted is self.of_train):
             rows[filled : filled + len(some)] = some

@@ -109,6 +109,8 @@ class Search:
             self._tell(found, i, lams, left)
 
         tol = max(self._run.tol, _ROUGH) if self._begins_rough() else self._run.tol
+        if tol > self._run.tol:  # in regression a look at all targets: now, before there are scores of all folds
+            _ = self._stated.problem.at_zero
         for i in range(len(lams)):
             fit(i, tol, len(lams) - i)
             if tol > self._run.tol and np.argmax(found.scores[:, : i + 1].mean(axis=0)) == i:
@@ -154,7 +156,9 @@ class Search:
 
     def _note(self, found: Found, i: int, lam: float, fits: list[list[Fit]], to_tol: bool) -> None:
         """Score the folds that are finished. to_tol: they were to be as exact as tol; others may be so by chance."""
-        kept = []
+        kept: list[tuple[Fold, Floats]] = []
+        if found.out_of_fold is not None:
+            found.out_of_fold[i] = kept  # in the place of rough ones
         for k, (problem, fold, each) in enumerate(zip(self._problems, self._folds, fits, strict=True)):
             if any(fit.interrupted for fit in each):
                 continue
@@ -170,8 +174,6 @@ class Search:
             found.operations += sum(fit.operations for fit in each)
             if found.out_of_fold is not None:
                 kept.append((fold, scores[fold.held_out]))
-        if found.out_of_fold is not None:
-            found.out_of_fold[i] = kept
 
     def _tell(self, found: Found, i: int, lams: Floats, left: int) -> None:
         """A line a lam, with the time that the others and the last fit will take if they are like those before."""
