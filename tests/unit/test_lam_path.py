@@ -51,6 +51,18 @@ def test_where_every_row_can_be_satisfied_smaller_lams_need_no_fit() -> None:
     assert (np.diff(path.objectives) < 0).all()
 
 
+def test_the_optimum_of_the_hinge_has_a_gap_of_its_mean_loss_times_how_far_lam_has_fallen() -> None:
+    """Why values are not placed by it: docs/choosing-lambda.md."""
+    model = PegasosClassifier(1e-2, tol=1e-9, max_epochs=10_000).fit(X2, Y2)
+    loss = np.maximum(0, 1 - np.where(POSITIVE, 1, -1) * model.decision_function(X2)).mean()
+    square = float(np.square(model.coef_).sum() + np.square(model.intercept_).sum())
+    conjugates = model.dual_objective_ + 1e-2 / 2 * square
+    for part in (0.9, 0.5):
+        f = loss + part * 1e-2 / 2 * square
+        dual = part * conjugates - part * 1e-2 / 2 * square  # with this part of the dual variables w(a) is what it was
+        assert f - dual == pytest.approx((1 - part) * loss, abs=1e-7)
+
+
 def test_ctrl_c_keeps_the_part_of_a_path_that_is_finished() -> None:
     lams = [1e-4, 1e-1, 1e-3, 1e-2]
     with pytest.warns(UserWarning, match=r"has 2 of 4 values of lam; missing: 0\.001, 0\.0001\.$"):
