@@ -78,6 +78,17 @@ def test_every_class_has_a_line() -> None:
     plt.close("all")
 
 
+def test_a_search_that_was_interrupted_at_once_says_that_there_is_nothing_to_draw() -> None:
+    def scoring(model: Any, X: Any, y: Any) -> float:
+        raise KeyboardInterrupt
+
+    model = PegasosClassifierCV(2, scoring=scoring)
+    with pytest.warns(UserWarning, match="0 of 10 fits"), pytest.raises(KeyboardInterrupt):
+        model.fit(X, Y)
+    with pytest.raises(NotFittedError, match="interrupted before any lam had a score in every fold"):
+        LamPathDisplay.from_estimator(model)
+
+
 def test_what_cannot_be_drawn_is_refused() -> None:
     with pytest.raises(NotFittedError):
         LamPathDisplay.from_estimator(PegasosClassifierCV())

@@ -171,6 +171,27 @@ def test_what_is_wrong_with_kernel_grid_is_said(grid: Any, said: str) -> None:
         KernelPegasosClassifierCV(LAMS, kernel_grid=grid).fit(X2, Y2)
 
 
+@pytest.mark.parametrize(
+    ("grid", "said"),
+    [
+        ({"gamma": [0.1, -1]}, r"kernel_grid has \{'gamma': -1\}: gamma must be 'scale', 'auto' or a number >= 0"),
+        ({"kernel": ["rbf", "rbg"]}, "'rbg'.*: kernel must be 'chi2' or"),
+        ([{"degree": [2]}, {"kernel_params": [{"c": 1}]}], "has the entry 'c', which this kernel does not take"),
+    ],
+    ids=["gamma", "kernel", "kernel_params"],
+)
+def test_all_of_kernel_grid_is_looked_at_before_the_first_fit(grid: Any, said: str) -> None:
+    fits = []
+
+    def scoring(model: Any, X: Any, y: Any) -> float:
+        fits.append(model)
+        return float((model.predict(X) == y).mean())
+
+    with pytest.raises(ValueError, match=said):
+        KernelPegasosClassifierCV(LAMS, scoring=scoring, kernel_grid=grid).fit(X2, Y2)
+    assert not fits
+
+
 def test_a_given_matrix_and_objects_are_cut_into_folds() -> None:
     K = np.exp(-0.1 * ((X2[:, None] - X2[None]) ** 2).sum(axis=2))
     params = {"tol": 1e-9, "stop_early": False}

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import Any
 
 import numpy as np
 import pytest
 from helpers import binary, three_classes
+from interrupts import Stops
 from own_losses import Huber, OwnHinge
 
 from pegasos import (
@@ -47,6 +49,43 @@ def test_where_every_row_can_be_satisfied_smaller_lams_need_no_fit() -> None:
     assert (path.coefs[1:] == path.coefs[1]).all()
     assert (path.gaps <= 1e-3).all()
     assert (np.diff(path.objectives) < 0).all()
+
+
+def test_the_optimum_of_the_hinge_has_a_gap_of_its_mean_loss_times_how_far_lam_has_fallen() -> None:
+    """Why values are not placed by it: docs/choosing-lambda.md."""
+    model = PegasosClassifier(1e-2, tol=1e-9, max_epochs=10_000).fit(X2, Y2)
+    loss = np.maximum(0, 1 - np.where(POSITIVE, 1, -1) * model.decision_function(X2)).mean()
+    square = float(np.square(model.coef_).sum() + np.square(model.intercept_).sum())
+    conjugates = model.dual_objective_ + 1e-2 / 2 * square
+    for part in (0.9, 0.5):
+        f = loss + part * 1e-2 / 2 * square
+        dual = part * conjugates - part * 1e-2 / 2 * square  # with this part of the dual variables w(a) is what it was
+        assert f - dual == pytest.approx((1 - part) * loss, abs=1e-7)
+
+
+def test_ctrl_c_keeps_the_part_of_a_path_that_is_finished() -> None:
+    lams = [1e-4, 1e-1, 1e-3, 1e-2]
+    with pytest.warns(UserWarning, match=r"has 2 of 4 values of lam; missing: 0\.001, 0\.0001\.$"):
+        path = lam_path(X2, Y2, lams, solver=Stops(3))
+    whole = lam_path(X2, Y2, lams, solver=Stops(-1))
+    np.testing.assert_array_equal(path.lams, whole.lams[:2])
+    np.testing.assert_array_equal(path.coefs, whole.coefs[:2])
+    np.testing.assert_array_equal(path.gaps, whole.gaps[:2])
+    with pytest.warns(UserWarning, match="has 1 of 2 values"):
+        assert lam_path(X3, Y3, [1e-1, 1e-2], solver=Stops(5)).coefs.shape == (1, 3, X3.shape[1])
+    with pytest.warns(UserWarning, match=r"has 1 of 8 values of lam; missing: (\S+, ){5}\.\.\."):
+        lam_path(X2, Y2, 8, solver=Stops(2))
+    with pytest.raises(KeyboardInterrupt):
+        lam_path(X2, Y2, [1e-1, 1e-2], solver=Stops(1))
+
+
+def test_numbers_without_a_loss_of_numbers_are_told_which_there_are() -> None:
+    for y in (X2[:, 0], X2[:, 0].astype(object)):
+        with pytest.raises(ValueError, match="For numbers to predict give loss='epsilon_insensitive' or 'squared_"):
+            lam_path(X2, y, 3)
+    with pytest.raises(ValueError, match="For numbers to predict use a regressor") as refused:
+        PegasosClassifier().fit(X2, X2[:, 0].astype(object))
+    assert str(pickle.loads(pickle.dumps(refused.value))) == str(refused.value)  # as processes of a search hand it over
 
 
 def test_a_path_of_classes_and_one_of_numbers() -> None:

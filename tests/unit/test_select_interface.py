@@ -4,41 +4,24 @@ from __future__ import annotations
 
 import signal
 import warnings
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pytest
 from helpers import binary
+from interrupts import Stops
+from own_losses import OwnHinge
 from sklearn.utils.estimator_checks import check_estimator
 
 from pegasos import (
-    Auto,
     KernelPegasosClassifierCV,
     KernelPegasosRegressorCV,
     PegasosClassifierCV,
     PegasosRegressorCV,
 )
-from pegasos.solvers.base import Fit
 
 X2, Y2 = binary()
 LAMS = np.geomspace(1e-1, 1e-5, 6)
-
-
-@dataclass
-class Stops:
-    """Auto until the fit of that number, which Ctrl-C interrupts."""
-
-    at: int
-    seen: int = 0
-
-    def check(self, problem: Any, run: Any) -> None:
-        pass
-
-    def solve(self, problem: Any, run: Any, start: Any, seed: int) -> Fit:
-        self.seen += 1
-        fit = Auto().solve(problem, run, start, seed)
-        return replace(fit, interrupted=True, error=KeyboardInterrupt()) if self.seen == self.at else fit
 
 
 def test_ctrl_c_keeps_what_was_finished_and_says_what_was_not() -> None:
@@ -55,6 +38,26 @@ def test_ctrl_c_keeps_what_was_finished_and_says_what_was_not() -> None:
     assert np.isnan(model.scores_[:, 2:]).all()
     assert model.lam_ == LAMS[0]
     assert not hasattr(model, "coef_")
+
+
+def test_what_was_finished_is_counted_where_no_gap_is_known() -> None:
+    calls = 0
+
+    def scoring(model: Any, X: Any, y: Any) -> float:
+        nonlocal calls
+        calls += 1
+        if calls == 9:  # two for each fold: the third of the second lam
+            raise KeyboardInterrupt
+        return float((model.predict(X) == y).mean())
+
+    loss = OwnHinge()  # without a conjugate
+    model = PegasosClassifierCV(LAMS[:3], 2, scoring, loss=loss, max_epochs=2, solver="pegasos", random_state=0)
+    with (
+        pytest.warns(UserWarning, match="4 of 6 fits of folds are finished, and 2 of 3 values"),
+        pytest.raises(KeyboardInterrupt),
+    ):
+        model.fit(X2, Y2)
+    assert np.isnan(model.gaps_).all()
 
 
 def test_a_line_is_printed_for_every_lam(capsys: Any) -> None:

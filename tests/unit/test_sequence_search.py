@@ -100,6 +100,10 @@ def test_weights_groups_and_scorers_reach_the_folds() -> None:
     groups = np.arange(len(X)) // 6
     grouped = PegasosSequenceTaggerCV([0.1], GroupKFold(4)).fit(X, Y, sequence_groups=groups)
     assert grouped.n_splits_ == 4
+    as_elsewhere = PegasosSequenceTaggerCV([0.1], GroupKFold(4)).fit(X, Y, groups=groups)
+    assert as_elsewhere.scores_.tobytes() == grouped.scores_.tobytes()
+    with pytest.raises(ValueError, match="groups and sequence_groups say the same of a list"):
+        PegasosSequenceTaggerCV([0.1], GroupKFold(4)).fit(X, Y, groups=groups, sequence_groups=groups)
     chunks = PegasosSequenceTaggerCV([0.1], KFold(2), make_scorer(chunk_f1), **EXACT).fit(X, Y)
     half = PegasosSequenceTagger(0.1, **EXACT).fit(X[12:], Y[12:])
     assert chunks.scores_[0, 0] == pytest.approx(chunk_f1(Y[:12], half.predict(X[:12])))

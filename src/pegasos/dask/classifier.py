@@ -18,7 +18,7 @@ from ..losses.costs import loss_of_classes
 from ..problem.data import InMemory
 from ..problem.labels import check_classes, encode
 from ..problem.problem import Problem, Weights
-from ..problem.weights import row_weights
+from ..problem.weights import row_weights, warn_of_strange_classes
 from ..progress import Told, all_or_nothing
 from ..rules import OneOf
 from .base import SHARED_RULES, DaskModel, columns_of
@@ -191,6 +191,7 @@ class DaskPegasosClassifier(ClassifierMixin, DaskModel):  # type: ignore[misc]  
             return None
         codes = np.arange(len(classes), dtype=np.int32)
         s = row_weights(masses, self.class_weight, classes, codes)
+        warn_of_strange_classes(self.class_weight, classes)
         assert s is not None
         heavy = np.where(masses > 0, masses, 1.0)
         return {c: float(weight) for c, weight in enumerate(s / heavy)}

@@ -14,7 +14,7 @@ from ..losses.costs import loss_of_classes
 from ..problem.labels import check_classes, encode
 from ..problem.pairs import class_scores, pairs_of, votes
 from ..problem.problem import Floats, Problem, Weights
-from ..problem.weights import row_weights
+from ..problem.weights import row_weights, warn_of_strange_classes
 from ..progress import all_or_nothing, with_callbacks
 from ..rules import OneOf
 from ..solvers.base import Run
@@ -203,6 +203,7 @@ class KernelPegasosClassifier(Answers, KernelModel):
             return Weights.of(row_weights(sample_weight, self.class_weight, classes, codes), len(codes))
 
         weights = weights_of(sample_weight)
+        warn_of_strange_classes(self.class_weight, classes)
         check_classes(classes, codes, weights.listed)
         plain = Problem(data, codes, weights, lam, loss_of_classes(self, classes), self.bias)
         in_pairs = len(classes) if self.multi_class == "ovo" and len(classes) > 2 else 0

@@ -107,13 +107,20 @@ class KernelModel(KernelScores):
             self.__dict__.pop(name, None)
         return things, InMemory(np.zeros(things.shape)), labels
 
+    def _said_of_kernel(self, other: Mapping[str, Any] | None = None) -> tuple[Any, kernels.Parameters]:
+        """Its name or function, and its parameters, of which `other` has some in place of those of the model."""
+        said = {name: getattr(self, name) for name in KERNEL_PARAMETERS} | dict(other or {})
+        return said.pop("kernel"), kernels.Parameters(**said)
+
+    def _refuse_kernel(self, other: Mapping[str, Any]) -> None:
+        """What is wrong with it whatever the rows are."""
+        kernels.check(*self._said_of_kernel(other))
+
     def _with_kernel(
         self, problem: Problem, X: Any, in_pairs: int = 0, other: Mapping[str, Any] | None = None
     ) -> KernelProblem:
         """The problem with its kernel matrix. other: parameters of the kernel in place of those of the model."""
-        set_to = {name: getattr(self, name) for name in KERNEL_PARAMETERS} | dict(other or {})
-        name = set_to.pop("kernel")
-        kernel = kernels.make(name, kernels.Parameters(**set_to), X, problem.weights.s)
+        kernel = kernels.make(*self._said_of_kernel(other), X, problem.weights.s)
         sound = kernel.name == "precomputed" and not problem.rows.shape[1]  # as `_read_rows` has found
         if kernel.name == "precomputed" and not sound:
             refuse_asymmetry(X)

@@ -12,7 +12,7 @@ from ..losses.costs import loss_of_classes
 from ..problem.data import Data
 from ..problem.labels import Codes, check_classes, encode, known_classes
 from ..problem.problem import Problem, Weights
-from ..problem.weights import row_weights
+from ..problem.weights import row_weights, warn_of_strange_classes
 from ..progress import Told, all_or_nothing, with_callbacks
 from ..rules import LossNamed, OneOf
 from ..solvers.base import Fit, Run
@@ -281,6 +281,7 @@ class PegasosClassifier(OwnLabels, Answers, LinearModel):
             return Weights.of(row_weights(sample_weight, self.class_weight, classes, codes), len(codes))
 
         weights = weights_of(given[2])
+        warn_of_strange_classes(self.class_weight, classes)
         check_classes(classes, codes, weights.listed if not run.one_pass else None)
         loss = loss_of_classes(self, classes)
         problem = Problem(data, codes, weights, lam, loss, self.bias)

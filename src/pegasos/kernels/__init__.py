@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ._base import UNIT, Kernel, Rows, dense
 from ._callable import CallableKernel
 from ._objects import Objects, as_things, is_table
-from ._parameters import Parameters, resolve
+from ._parameters import Parameters, check_parameters, resolve
 
 __all__ = [
     "UNIT",
@@ -26,6 +26,7 @@ __all__ = [
     "Parameters",
     "Rows",
     "as_things",
+    "check",
     "dense",
     "from_settled",
     "is_table",
@@ -53,13 +54,22 @@ def make(given: Any, parameters: Parameters, X: Any, s: NDArray[np.float64] | No
     """
     if callable(given):
         return CallableKernel(given, resolve(parameters, X, s, takes=(), extra=None))
-    if not isinstance(given, str) or given not in _named():
-        known = " or ".join(repr(name) for name in names())
-        raise ValueError(f"kernel must be {known}, or a function of two blocks of rows, got {given!r}.")
-    kind = _named()[given]
+    kind = _kind_of(given)
     kernel = kind(resolve(parameters, X, s, kind.takes, kind.extra))
     kernel.learn(X)
     return kernel
+
+
+def check(given: Any, parameters: Parameters) -> None:
+    """Refuse what `make` would refuse whatever the rows are."""
+    check_parameters(parameters, None if callable(given) else _kind_of(given).extra)
+
+
+def _kind_of(given: Any) -> type[Kernel]:
+    if not isinstance(given, str) or given not in _named():
+        known = " or ".join(repr(name) for name in names())
+        raise ValueError(f"kernel must be {known}, or a function of two blocks of rows, got {given!r}.")
+    return _named()[given]
 
 
 def settled_parameters(kernel: Kernel) -> dict[str, Any]:

@@ -45,6 +45,13 @@ def resolve(
     given: Parameters, X: Any, s: NDArray[np.float64] | None, takes: tuple[str, ...], extra: tuple[str, ...] | None
 ) -> Parameters:
     """Parameters with gamma as a number. extra: the entries `kernel_params` may have, None for any."""
+    check_parameters(given, extra)
+    gamma = _gamma(given.gamma, X, s) if "gamma" in takes else 0.0
+    return replace(given, gamma=gamma, kernel_params=dict(given.kernel_params or {}))
+
+
+def check_parameters(given: Parameters, extra: tuple[str, ...] | None) -> None:
+    """What can be said without rows."""
     check(RULES, given)
     said = given.kernel_params
     if said is not None and not isinstance(said, Mapping):
@@ -58,8 +65,6 @@ def resolve(
     psd = (said or {}).get("psd", False)
     if not isinstance(psd, bool | np.bool_):
         raise ValueError(f"kernel_params['psd'] must be True or False, got {psd!r}.")
-    gamma = _gamma(given.gamma, X, s) if "gamma" in takes else 0.0
-    return replace(given, gamma=gamma, kernel_params=dict(said or {}))
 
 
 def _gamma(given: Any, X: Any, s: NDArray[np.float64] | None) -> float:

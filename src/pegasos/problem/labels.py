@@ -14,6 +14,7 @@ from ..caller import user_level
 from .entries import refuse_masked
 
 Codes = NDArray[np.int32]
+INSTEAD = "use a regressor"
 _NAMED = 5  # classes in a warning
 
 
@@ -30,6 +31,10 @@ class Encoded:
     def labels(self) -> NDArray[Any]:
         each: NDArray[Any] = self.classes[self.codes]
         return each
+
+
+class Continuous(ValueError):
+    """Labels that are no classes. Who has something else than `INSTEAD` for them says so in its place."""
 
 
 def refuse_missing(y: Any) -> None:
@@ -97,9 +102,9 @@ def _whole(y: NDArray[Any]) -> NDArray[Any]:
 
 
 def _refuse_uneven(value: Any, row: int) -> None:
-    raise ValueError(
+    raise Continuous(
         f"Unknown label type: continuous. y has the value {value!r} in row {row}; classes must be whole numbers or "
-        "strings. For numbers to predict use a regressor."
+        f"strings. For numbers to predict {INSTEAD}."
     )
 
 
@@ -115,7 +120,7 @@ def _encode_objects(y: NDArray[Any]) -> tuple[NDArray[Any], Codes]:
     number: dict[Any, int] = {}
     for row, label in enumerate(y):
         if isinstance(label, (float, np.floating)) and label != np.floor(label):
-            raise ValueError(f"Unknown label type: continuous. y has the value {label!r} in row {row}.")
+            _refuse_uneven(label, row)
         try:
             codes[row] = number.setdefault(label, len(number))
         except TypeError:

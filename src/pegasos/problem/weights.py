@@ -148,17 +148,26 @@ def _class_weight(given: Mapping[Any, float] | str, classes: NDArray[Any], codes
     if not isinstance(given, Mapping):
         raise ValueError(f"class_weight must be a dict, 'balanced' or None, got {given!r}.")
     names = {label: i for i, label in enumerate(classes.tolist())}
-    by_class, known = np.ones(len(classes)), 0
+    by_class = np.ones(len(classes))
     for label, value in given.items():
-        key = label.item() if isinstance(label, np.generic) else label
         if not isinstance(value, Real) or not np.isfinite(value) or value < 0:
             raise ValueError(f"class_weight[{label!r}] = {value!r} must be a finite number >= 0.")
-        if key in names:  # a fold may have no row of a rare class
-            by_class[names[key]], known = value, known + 1
-    if given and not known:
+        if (key := _plain(label)) in names:  # a fold may have no row of a rare class
+            by_class[names[key]] = value
+    return by_class
+
+
+def _plain(label: Any) -> Any:
+    return label.item() if isinstance(label, np.generic) else label
+
+
+def warn_of_strange_classes(class_weight: Mapping[Any, float] | str | None, classes: NDArray[Any]) -> None:
+    """Weights for none of the classes. Not a part of `row_weights`, which is asked again for every fold."""
+    if not isinstance(class_weight, Mapping) or not class_weight:
+        return
+    if not set(map(_plain, class_weight)) & set(classes.tolist()):
         warnings.warn(
-            f"class_weight has no effect: it names {', '.join(map(repr, given))}, and y has the classes "
+            f"class_weight has no effect: it names {', '.join(map(repr, class_weight))}, and y has the classes "
             f"{classes.tolist()!r}.",
             stacklevel=user_level(),
         )
-    return by_class

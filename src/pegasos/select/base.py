@@ -116,6 +116,7 @@ class LamSearch(Model):
             self._keep_found(searched)
             best = searched[self._which(searched)]
             warn_of_gaps([each.found for each in searched], best.stated.problem, self.tol)
+            self._let_go(best.path)
             self._learn_probabilities(best.found, best.stated)
             if self.refit:
                 problem = replace(best.stated.problem, lam=self.lam_)
@@ -160,6 +161,9 @@ class LamSearch(Model):
     def _bounds(self, stated: Any) -> Bounds | None:
         """Who bounds the scores of the optimum, where that was asked for."""
         return None
+
+    def _let_go(self, path: Path) -> None:
+        """Of what the folds know of every row, if nobody will ask for it: what comes now needs the memory."""
 
     def _undisturbed(self) -> AbstractContextManager[Any]:
         """Around all fits."""

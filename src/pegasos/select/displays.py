@@ -6,6 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from ..problem.problem import Floats
@@ -78,6 +79,11 @@ class LamPathDisplay:
         display : LamPathDisplay
         """
         check_is_fitted(estimator, "lams_")
+        if not hasattr(estimator, "lam_"):
+            raise NotFittedError(
+                f"this {type(estimator).__name__} was interrupted before any lam had a score in every fold: there is "
+                "nothing to draw. Fit it again."
+            )
         m = estimator
         exact = getattr(m, "exact_", None)
         return cls(m.lams_, m.scores_, m.train_scores_, m.objectives_, m.n_support_, m.lam_, exact).plot(axes)

@@ -72,8 +72,8 @@ class CodedFold(Fold):
                 yield rows + at
 
     def _numbers(self, wanted: NDArray[np.bool_]) -> Index:
-        counts = np.bincount(self.codes, minlength=CODES)
-        rows = np.empty(int(counts[wanted].sum()), _small(len(self.codes)))
+        pieces = (self.codes[at : at + PIECE] for at in range(0, len(self.codes), PIECE))
+        rows = np.empty(sum(int(wanted[some].sum()) for some in pieces), _small(len(self.codes)))
         filled = 0
         for some in self.pieces(wanted is self.of_train):
             rows[filled : filled + len(some)] = some
@@ -157,6 +157,8 @@ def _numbers(rows: Any, n_rows: int) -> Index:
     rows = np.asarray(rows)
     if rows.dtype.kind == "b":
         return np.flatnonzero(rows).astype(_small(n_rows))
+    if len(rows) and rows.dtype.kind not in "iu":  # fractions would be cut off without a word
+        raise ValueError(f"cv must name rows by whole numbers or a mask, got {rows.flat[0]} of dtype {rows.dtype}.")
     rows = rows.astype(np.intp, copy=False)
     if len(rows) and not -n_rows <= rows.min() <= rows.max() < n_rows:
         raise ValueError(f"cv names row {rows[np.argmax(np.abs(rows))]}, but X has {n_rows} rows.")

@@ -75,10 +75,19 @@ class KernelSearch(LamSearch, KernelModel):
         if self.kernel_grid is None:
             yield {}, stated
             return
-        for others in ParameterGrid(self.kernel_grid):
+        every = list(ParameterGrid(self.kernel_grid))
+        for others in every:  # before the first fit: one that is refused when its turn comes would take all with it
+            self._check_kernel(others)
+        for others in every:
             problem = self._with_kernel(stated.problem, stated.X, stated.problem.in_pairs, others)
             yield others, replace(stated, problem=problem)
             problem.matrix.release()  # the next one needs the memory
+
+    def _check_kernel(self, others: dict[str, Any]) -> None:
+        try:
+            self._refuse_kernel(others)
+        except ValueError as error:
+            raise ValueError(f"kernel_grid has {others}: {error}") from None
 
     def _solver_of(self, stated: KernelStated, run: Run) -> Solver:
         solver: Solver = self._method(stated.problem, run, max(2, len(stated.names)))

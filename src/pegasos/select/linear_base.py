@@ -61,9 +61,11 @@ class LinearSearch(LamSearch, LinearModel):
         stated.problem.check_scale()
         return largest_lam(stated.problem, len(stated.names))
 
+    def _let_go(self, path: Path) -> None:
+        if isinstance(path, Chained):
+            path.forget()  # the last fit begins anew
+
     def _fit_to_all(self, searched: Searched, run: Run) -> tuple[Stated, list[Fit]]:
-        if isinstance(searched.path, Chained):
-            searched.path.forget()  # the last fit begins anew, and what folds know of every row is in its way
         stated = searched.stated
         return stated, self._solve(stated.problem, stated.names, run, False, stated.told)
 

@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from ..estimators.base import seed_of
+from ..caller import user_level
+from ..estimators.base import Stated, seed_of
 from ..estimators.linear import PegasosClassifier
 from ..estimators.regression import PegasosRegressor
 from ..losses import REGRESSION
 from ..losses.own import Loss
 from ..problem.data import own_labels
+from ..problem.labels import INSTEAD, Continuous
 from ..problem.problem import Floats
 from ..rules import check
-from ..solvers.base import Fit
+from ..solvers.base import Fit, Run
 from ..solvers.many import Job, solve_many
 from ..solvers.store import refuse_store
 from .chain import chains, solve_next
 from .grid import Lams, largest_lam, spaced, values_of
+
+_NAMED = 5  # values of lam in a warning
 
 
 @dataclass(frozen=True)
@@ -72,6 +78,11 @@ def lam_path(X: Any, y: Any, lams: Any = 10, *, sample_weight: Any = None, **par
     path : LamPath
         lams, coefs, intercepts, objectives and gaps.
 
+    Notes
+    -----
+    Ctrl-C ends the path with the last lam that is finished, and a warning says which are missing; where none is, it is
+    raised.
+
     Examples
     --------
     >>> from pegasos import datasets, lam_path
@@ -88,28 +99,50 @@ def lam_path(X: Any, y: Any, lams: Any = 10, *, sample_weight: Any = None, **par
     refuse_store("lam_path")
     run = replace(model._begin(), remember=True)
     values = values_of(lams)
-    stated = model._open(X, y, sample_weight, run, 1.0 if values is None else float(values[-1]))
-    problem, n_models = stated.problem, len(stated.names)
-    problem.check_scale()
+    try:
+        stated = model._open(X, y, sample_weight, run, 1.0 if values is None else float(values[-1]))
+    except Continuous as error:
+        raise ValueError(str(error).replace(INSTEAD, f"give loss={' or '.join(map(repr, REGRESSION))}")) from None
+    stated.problem.check_scale()
     if values is None:
-        values = spaced(largest_lam(problem, n_models), int(lams))
+        values = spaced(largest_lam(stated.problem, len(stated.names)), int(lams))
+    found: list[tuple[Floats, list[Fit]]] = []
+    try:
+        for one in _along(model, stated, values, run):
+            found.append(one)
+    except KeyboardInterrupt:
+        if not found:
+            raise
+        _warn_unfinished(values, len(found))
+    return _path(values[: len(found)], np.stack([models for models, _ in found]), [fits for _, fits in found])
+
+
+def _along(model: Any, stated: Stated, lams: Floats, run: Run) -> Iterator[tuple[Floats, list[Fit]]]:
+    """Models and fits of one lam after the other."""
+    problem, n_models = stated.problem, len(stated.names)
     solver = model._method(problem, run)
     solver.check(problem, run)
     series = chains(n_models, np.zeros(problem.n_weights), solver)
     seed = seed_of(model.random_state, solver)
-    models, fits = [], []
-    for i, lam in enumerate(values.tolist()):
+    for i, lam in enumerate(lams.tolist()):
         at_lam = replace(problem, lam=lam)
         several = n_models > 1
         jobs = [Job(at_lam, chain.start(), k if several else None) for k, chain in enumerate(series)]
-        share = None if run.max_time is None else run.seconds() + max(0.0, run.seconds_left()) / (len(values) - i)
+        share = None if run.max_time is None else run.seconds() + max(0.0, run.seconds_left()) / (len(lams) - i)
         in_time = replace(run, max_time=share)
         each = solve_next(series, jobs, run, partial(solve_many, solver=solver, run=in_time, seed=seed))
         if error := next((fit.error for fit in each if fit.error is not None), None):
             raise error
-        models.append(at_lam.models([fit.w for fit in each]))
-        fits.append(each)
-    return _path(values, np.stack(models), fits)
+        yield at_lam.models([fit.w for fit in each]), each
+
+
+def _warn_unfinished(lams: Floats, done: int) -> None:
+    left = ", ".join(f"{lam:.3g}" for lam in lams[done : done + _NAMED].tolist())
+    warnings.warn(
+        f"interrupted: the path has {done} of {len(lams)} values of lam; missing: {left}"
+        f"{', ...' if len(lams) > done + _NAMED else ''}.",
+        stacklevel=user_level(),
+    )
 
 
 def _is_regression(loss: Any, X: Any, y: Any) -> bool:

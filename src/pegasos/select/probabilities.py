@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..estimators.base import Stated
 from ..estimators.scores import no_probabilities
 from ..estimators.typed import available_unless
+from ..problem.labels import Codes
 from ..problem.problem import Floats
 from .scorer import stand_in
 from .search import Found
@@ -135,23 +136,35 @@ class Probabilities(ClassifierMixin):  # type: ignore[misc]  # scikit-learn has 
         self._calibrated = None
         if found.out_of_fold is None:
             return
-        kept = found.out_of_fold[int(np.flatnonzero(self.lams_ == self.lam_)[0])]
-        rows = np.concatenate([fold.held_out for fold, _ in kept])
-        self._calibrated = []
-        scores = stand_in(self, stated.facts, np.concatenate([each for _, each in kept])).decision_function(None)
-        given = stated.told.sample_weight
-        s = (
-            np.ones(len(rows))
-            if given is None
-            else np.broadcast_to(np.asarray(given), stated.problem.labels.shape)[rows]
-        )
-        used, codes = s > 0, stated.problem.labels[rows]
-        s = s * max(1.0, used.sum() / s.sum())  # Platt counts rows: weights that sum to one are not one row
+        scores, codes, s = self._held_out(found, stated)
         columns = scores[:, None] if scores.ndim == 1 else scores
-        for k, column in enumerate(columns.T):
-            positive = codes == (1 if scores.ndim == 1 else k)
-            maker = _MAKERS[self.probability]
-            self._calibrated.append(maker(column[used], positive[used], s[used]))
+        made = [
+            _MAKERS[self.probability](column, codes == (1 if scores.ndim == 1 else k), s)
+            for k, column in enumerate(columns.T)
+        ]
+        self._calibrated = made
+
+    def _held_out(self, found: Found, stated: Stated) -> tuple[Floats, Codes, Floats]:
+        """Scores at the chosen lam, classes and weights of held-out rows. `found` forgets the scores: they are as many
+        as rows for each lam.
+        """
+        assert found.out_of_fold is not None
+        kept = found.out_of_fold[int(np.flatnonzero(self.lams_ == self.lam_)[0])]
+        found.out_of_fold.clear()
+        rows = np.concatenate([fold.held_out for fold, _ in kept])
+        raw = np.concatenate([each for _, each in kept])
+        del kept
+        given = stated.told.sample_weight
+        s = None if given is None else np.broadcast_to(np.asarray(given), stated.problem.labels.shape)[rows]
+        if s is None:
+            s = np.ones(len(rows))
+        else:
+            # Platt counts rows: weights that sum to one are not one row.
+            s = s * max(1.0, np.count_nonzero(s) / s.sum())
+            if not s.all():
+                used = s > 0
+                rows, raw, s = rows[used], raw[used], s[used]
+        return stand_in(self, stated.facts, raw).decision_function(None), stated.problem.labels[rows], s
 
     @available_unless(_none)
     def predict_proba(self, X: Any) -> Floats:

@@ -95,7 +95,7 @@ class Search:
         except BaseException as error:
             if isinstance(error, KeyboardInterrupt) or error is self._stopped:
                 keep()
-                self._say_unfinished(found, lams)
+                warn_unfinished(found, lams, "scores_ has NaN for the others, and no model was fitted to all rows")
             raise
 
     def _go_through(self, found: Found, lams: Floats, seed: int) -> None:
@@ -109,6 +109,8 @@ class Search:
             self._tell(found, i, lams, left)
 
         tol = max(self._run.tol, _ROUGH) if self._begins_rough() else self._run.tol
+        if tol > self._run.tol:  # in regression a look at all targets: now, before there are scores of all folds
+            _ = self._stated.problem.at_zero
         for i in range(len(lams)):
             fit(i, tol, len(lams) - i)
             if tol > self._run.tol and np.argmax(found.scores[:, : i + 1].mean(axis=0)) == i:
@@ -154,7 +156,9 @@ class Search:
 
     def _note(self, found: Found, i: int, lam: float, fits: list[list[Fit]], to_tol: bool) -> None:
         """Score the folds that are finished. to_tol: they were to be as exact as tol; others may be so by chance."""
-        kept = []
+        kept: list[tuple[Fold, Floats]] = []
+        if found.out_of_fold is not None:
+            found.out_of_fold[i] = kept  # in the place of rough ones
         for k, (problem, fold, each) in enumerate(zip(self._problems, self._folds, fits, strict=True)):
             if any(fit.interrupted for fit in each):
                 continue
@@ -170,8 +174,6 @@ class Search:
             found.operations += sum(fit.operations for fit in each)
             if found.out_of_fold is not None:
                 kept.append((fold, scores[fold.held_out]))
-        if found.out_of_fold is not None:
-            found.out_of_fold[i] = kept
 
     def _tell(self, found: Found, i: int, lams: Floats, left: int) -> None:
         """A line a lam, with the time that the others and the last fit will take if they are like those before."""
@@ -185,13 +187,15 @@ class Search:
             f"score {each.mean():.4g} +- {each.std():.2g}  gap {gap:.3g}  about {rest:.2g} s left"
         )
 
-    def _say_unfinished(self, found: Found, lams: Floats) -> None:
-        done = int((~np.isnan(found.gaps)).sum())
-        warnings.warn(
-            f"interrupted: {done} of {found.gaps.size} fits of folds are finished, and {found.n_lams} of {len(lams)} "
-            "values of lam with all their folds; scores_ has NaN for the others, and no model was fitted to all rows.",
-            stacklevel=user_level(),
-        )
+
+def warn_unfinished(found: Found, lams: Floats, end: str) -> None:
+    """What Ctrl-C has left. Scores are counted: gaps are not known of every loss."""
+    done = int((~np.isnan(found.scores)).sum())
+    warnings.warn(
+        f"interrupted: {done} of {found.scores.size} fits of folds are finished, and {found.n_lams} of {len(lams)} "
+        f"values of lam with all their folds; {end}.",
+        stacklevel=user_level(),
+    )
 
 
 def warn_of_gaps(every: list[Found], problem: Problem, tol: float) -> None:

@@ -17,13 +17,13 @@ from ..problem.problem import Floats
 from ..structured import run
 from ..structured.labels import allowed_of
 from ..structured.tagger import Allowed, Boundaries, Pairs, PegasosSequenceTagger
-from ..structured.tokens import Stacked
+from ..structured.tokens import Stacked, is_stacked
 from ..structured.training_set import Whole, sequence_weights
 from .base import SEARCH_RULES, NotHere
 from .folds import folds_of
 from .grid import spaced, values_of
 from .results import best_of, is_past, table
-from .search import Found
+from .search import Found, warn_unfinished
 from .tagged_folds import FoldTagger, TaggedFold, refuse_empty
 
 _SPAN = 1e6  # the largest lam over the smallest: sums over tokens make gradients large
@@ -149,7 +149,8 @@ n_iter_, n_steps_, history_
         Parameters
         ----------
         X, y, lengths, groups, sample_weight
-            As in `PegasosSequenceTagger`; `groups` tells which tokens of one stacked matrix are a sequence.
+            As in `PegasosSequenceTagger`; `groups` tells which tokens of one stacked matrix are a sequence. Where X is
+            a list of sequences, `groups` are those of sequences, as in searches of scikit-learn.
         sequence_groups : array of shape (n_sequences,), default=None
             For splitters such as GroupKFold: sequences of a group stay together.
         """
@@ -161,6 +162,10 @@ n_iter_, n_steps_, history_
             )
         reader = self._reader(False, None)
         X, y = ([*part] if not hasattr(part, "__len__") else part for part in (X, y))
+        if groups is not None and not is_stacked(X):  # nobody has to be told where its sequences begin
+            if sequence_groups is not None:
+                raise ValueError("groups and sequence_groups say the same of a list of sequences: give one of them.")
+            groups, sequence_groups = None, groups
         whole = reader.whole(X, y, lengths, groups, sample_weight)
         s = sequence_weights(sample_weight, whole.stacked)
         data = reader.chosen(whole, s)
@@ -178,7 +183,7 @@ n_iter_, n_steps_, history_
             self._search(parts, lams, found, stop)
         except KeyboardInterrupt:
             self._keep_found(lams, found)
-            self._say_unfinished(found, lams)
+            warn_unfinished(found, lams, "no model was fitted to all sequences")
             raise
         self._keep_found(lams, found)
         self._warn_of_gaps(found)
@@ -252,14 +257,6 @@ n_iter_, n_steps_, history_
             self.best_index_ = i = best_of(found.scores, self.rule)
             self.lam_, self.best_score_ = float(lams[i]), float(found.scores[:, i].mean())
             self.best_params_ = candidates[i]
-
-    def _say_unfinished(self, found: Found, lams: Floats) -> None:
-        done = int((~np.isnan(found.gaps)).sum())
-        warnings.warn(
-            f"interrupted: {done} of {found.gaps.size} fits of folds are finished, and {found.n_lams} of {len(lams)} "
-            "values of lam with all their folds; no model was fitted to all sequences.",
-            stacklevel=user_level(),
-        )
 
     def _warn_of_gaps(self, found: Found) -> None:
         if found.missed.any():
