@@ -27,7 +27,7 @@ OF = (
         "ascend",
         "algebra",
     ),
-    *("kernel", "kernel_solve", "kernel_rounding", "prove", "sequence_rounding", "structured"),
+    *("kernel", "kernel_solve", "kernel_rounding", "prove", "sequence_rounding", "structured", "chain_sums"),
     *("core", "variants", "own"),
 )
 TESTS = [ROOT / "cpp" / "tests" / f"{name}.cpp" for name in ("main", *(f"{of}_test" for of in OF))]

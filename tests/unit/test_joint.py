@@ -227,3 +227,15 @@ def test_partial_fit_steps_free_biases() -> None:
     exact = model(loss="multinomial", bias="free", lam=1e-3, tol=1e-6).fit(X, Y)
     assert stream.intercept_.any()
     assert abs(stream.score(X, Y) - exact.score(X, Y)) < 0.03
+
+
+@pytest.mark.parametrize("output", ["last", "average"])
+@pytest.mark.parametrize("loss", ["multiclass_hinge", "multinomial"])
+def test_steps_of_pegasos_go_on_with_free_biases_as_if_there_had_been_no_end(loss: str, output: str) -> None:
+    def steps(T: int) -> PegasosClassifier:
+        solver = Pegasos(k=2, T=T, sampling="permutation", output=output)
+        return model(loss=loss, bias="free", solver=solver, warm_start=True)
+
+    going, whole = steps(60).fit(X, Y).fit(X, Y), steps(120).fit(X, Y)
+    np.testing.assert_array_equal(going.coef_, whole.coef_)
+    np.testing.assert_array_equal(going.intercept_, whole.intercept_)

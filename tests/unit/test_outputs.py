@@ -5,8 +5,9 @@ import math
 import numpy as np
 import pytest
 from problems import HINGE, make_problem, model_of, seed_of
-from reference import exact_optimum, objective
+from reference import SLOPES, exact_optimum, objective, pegasos_reference, steps_late
 from scipy.stats import chisquare, kstest
+from sklearn.exceptions import ConvergenceWarning
 
 from pegasos import Pegasos, PegasosClassifier
 from pegasos.solvers.pegasos_options import norma_p
@@ -82,6 +83,32 @@ def test_the_average_is_that_of_w_1_to_w_T():
     np.testing.assert_array_equal(fit(T=50, output="tail", tail=0.001).coef_, fit(T=50).coef_)  # none to average
 
 
+def test_certificates_between_the_steps_leave_the_average_alone():
+    """It is that of all steps from the first on, however many certificates there were."""
+    told = model_of(LAM, output="average", sampling="iid").set_params(max_epochs=6, tol=0.0)
+    with pytest.warns(ConvergenceWarning):
+        told.fit(X, Y)
+    assert len(told.history_["gap"]) > 1
+    assert told.n_steps_ == 6 * len(X)
+    np.testing.assert_allclose(told.coef_, fit(T=6 * len(X), output="average", sampling="iid").coef_, rtol=1e-12)
+
+
+def test_a_tail_reaches_back_to_the_last_certificate_at_most():
+    told = model_of(LAM, output="tail", sampling="iid").set_params(max_epochs=6, tol=0.0)
+    with pytest.warns(ConvergenceWarning):
+        told.fit(X, Y)
+    before, last = told.history_["steps"][-2:].tolist()
+    assert last / 2 < before < last == 6 * len(X)
+    iterates = [fit(T=t, sampling="iid").coef_[0] for t in range(before, last)]
+    np.testing.assert_allclose(told.coef_[0], np.mean(iterates, axis=0), rtol=1e-12)
+
+
+def test_what_is_stopped_before_its_tail_has_begun_returns_the_last_iterate():
+    model = model_of(LAM, T=10**9, output="tail").set_params(max_time=0.2).fit(X, Y)
+    assert 0 < model.n_steps_ < 10**9 / 2
+    np.testing.assert_array_equal(model.coef_, fit(T=model.n_steps_).coef_)
+
+
 def test_averages_are_calmer_than_the_last_iterate():
     """What they are for, with i.i.d. picks: nearer the optimum, and less a matter of when one stops."""
     best = exact_optimum(X, Y, LAM, HINGE).value
@@ -118,6 +145,21 @@ def test_with_pegasos_steps_a_start_only_decides_who_has_a_loss_in_step_1():
     np.testing.assert_array_equal(fit(T=500, start=other).coef_, fit(T=500).coef_)
     right = exact_optimum(X, Y, LAM, HINGE).w * 2.9  # nearly as long as a start may be
     assert not np.array_equal(fit(T=500, start=right).coef_, fit(T=500).coef_)
+
+
+@pytest.mark.parametrize("projection", [False, True])
+def test_where_steps_begin_late_a_start_stays(projection):
+    """1 - eta lam is zero in no step of a squared loss, not even where t is as large as it is late."""
+    lam, w = 2.0, np.array([0.2, 0.1, -0.3, 0.2, 0.1, 0.0])
+    late, m = steps_late("squared_hinge", X, lam), len(X)
+    assert 1 < late < 30
+    picks = np.tile(np.arange(m), 40)
+    radius = math.sqrt(1 / lam) if projection else np.inf
+    expected = pegasos_reference(X, Y, lam, 40, picks, m, SLOPES["squared_hinge"], w=w, t=late, radius=radius)
+    for T in (1, late, late + 1, late + 2, 40):
+        model = model_of(lam, k=m, T=T, start=w, projection=projection, sampling="permutation")
+        model.set_params(loss="squared_hinge").fit(X, Y)
+        np.testing.assert_allclose(model.coef_[0], expected[T], rtol=1e-10, atol=1e-12)
 
 
 def test_with_other_steps_a_start_matters_and_fades():

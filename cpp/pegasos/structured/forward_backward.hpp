@@ -70,8 +70,9 @@ inline double forward_backward_in_logs(const Edges& edges, int64_t n, Scratch& s
 
 namespace detail {
 
-// Smaller than that, a probability may have lost digits to underflow, and all that it is multiplied by with it.
-inline constexpr double least = 1e-140;
+// Smaller than that, a probability may have lost digits to underflow, and all that it is multiplied by with it. On the
+// way back, where labels that only the way there forbids are as large as they like, a number may overflow instead.
+inline constexpr double least = 1e-140, most = 1e300;
 
 PEG_INLINE double sum_of(const double* x, int64_t width) {
   double sum = 0;
@@ -79,10 +80,10 @@ PEG_INLINE double sum_of(const double* x, int64_t width) {
   return sum;
 }
 
-// Whether each label that can be reached still has a probability worth the name.
+// Whether each label that can be reached still has a probability worth the name, and all are numbers.
 PEG_INLINE bool sound(const double* x, const double* reachable, int64_t width) {
   int64_t lost = 0;
-  for (int64_t k = 0; k < width; ++k) lost += (x[k] < least) & (reachable[k] != 0);
+  for (int64_t k = 0; k < width; ++k) lost += ((x[k] < least) & (reachable[k] != 0)) | !(x[k] <= most);
   return lost == 0;
 }
 
