@@ -176,6 +176,22 @@ TEST(the_best_bias_of_many_parts_is_that_of_one) {
   }
 }
 
+// Otherwise every row would be looked at twice, and sorted.
+TEST(a_sample_of_ordinary_rows_says_where_to_look) {
+  Team team(1);
+  Watch watch(0, std::numeric_limits<double>::infinity(), {});
+  for (uint64_t turn = 0; turn < 40; ++turn) {
+    const auto rows = drawn(Stream(turn), 9'000, 1);
+    const auto bracket = detail::sampled_bracket(Hinge{}, rows);
+    const auto near = detail::nearest_kinks(Hinge{}, rows, bracket, Pass::over(9'000, 8), team, watch);
+    CHECK(near->holds_it && near->kinks.size() < 2'500);
+    double all = 0, kept = 0;
+    for (const auto& row : rows) all += row.s;
+    for (const auto& kink : near->kinks) kept += kink.jump;
+    CHECK(all == kept);
+  }
+}
+
 // A row that outweighs all others is rarely among the few that say where to look.
 TEST(a_sample_that_misleads_is_found_out) {
   Team team(1);
