@@ -183,3 +183,28 @@ TEST(a_system_far_beyond_double_is_solved) {
     CHECK(std::abs(over_rows[j] / exact[j] - 1) < 1e-5);
   }
 }
+
+// Eight sums, of every eighth number each: four numbers that are left go to the first ones, what is left then to those
+// that follow.
+TEST(products_have_the_bits_of_eight_plain_sums) {
+  const Stream draws(5);
+  for (int64_t n = 0; n < 70; ++n) {
+    std::vector<float> x(size_t(n), 0.0f);
+    std::vector<double> w(x.size());
+    for (size_t j = 0; j < x.size(); ++j) {
+      x[j] = float(draws.uniform(2 * j + 200 * uint64_t(n)) - 0.5);
+      w[j] = j % 5 == 3 ? -0.0 : draws.uniform(2 * j + 200 * uint64_t(n) + 1) - 0.5;
+    }
+    double sums[8] = {};
+    const auto left = size_t(n % 8), whole = x.size() - left;
+    for (size_t j = 0; j < x.size(); ++j) {
+      const size_t place = j < whole ? j % 8 : left >= 4 && j - whole < 4 ? j - whole : 4 + (j - whole) % 4;
+      sums[place] += double(x[j]) * w[j];
+    }
+    const double expected = ((sums[0] + sums[4]) + (sums[1] + sums[5])) + ((sums[2] + sums[6]) + (sums[3] + sums[7]));
+    const double found = simd::dot(x.data(), n, w.data());
+    CHECK(found == expected && std::signbit(found) == std::signbit(expected));
+    const std::vector<double> wide(x.begin(), x.end());
+    CHECK(simd::dot(wide.data(), n, w.data()) == expected);
+  }
+}

@@ -15,7 +15,9 @@ struct Labels {
 
   double operator[](int64_t i) const {
     if (code.empty()) return number[size_t(i)];
-    return 2 * double(code[size_t(i)] == positive) - 1;  // no branch: which label comes next cannot be predicted
+    // Looked up: which label comes next cannot be predicted, and of arithmetic with a truth value g++ makes a branch.
+    static constexpr double sides[] = {-1, 1};
+    return sides[size_t(code[size_t(i)] == positive)];
   }
   [[gnu::always_inline]] void prefetch(int64_t i) const {
     if (code.empty())

@@ -122,21 +122,14 @@ class DualAscent {
   }
 
  private:
-  static constexpr uint8_t out = 255, calmest = 3;  // of calm_: the row sits out; calmer than that is no matter
   // Of the rows of an epoch: fewer say little. A certificate of a joint loss is not taken sooner, either.
   static constexpr double least_part = JointLoss<L> ? 0.5 : 0.25;
 
-  // Calm rows come every second, fourth, eighth epoch: most of them will not move, and each costs a cache miss.
   void choose_due(bool all) {
     due_.clear();
     ++epoch_;
     if (all || slack_ == std::numeric_limits<double>::infinity()) return;
-    // Copies: the compiler cannot know that writing row numbers leaves the originals as they are.
-    const auto is_due = [calms = calm_.data(), epoch = epoch_](uint32_t i) {
-      const uint8_t calm = calms[i];
-      return (calm != out) & (((epoch + i) & ((1u << (calm & 7)) - 1)) == 0);
-    };
-    choose_rows(p_.m(), p_.listed, is_due, due_, team_);
+    choose_rows(p_.m(), p_.listed, calm_.data(), epoch_, due_, team_);
   }
 
   struct Change {
@@ -217,10 +210,8 @@ class DualAscent {
       const double violation = loss_.violation(old, score.data(), y);
       uint8_t& calm = calm_[size_t(i)];
       if (!(violation > 0)) {  // it stays where it is and adds nothing to the gap, as most do near the end
-        if (loss_.settled(old, score.data(), y, slack_))
-          calm = out;
-        else if (calm < calmest)
-          ++calm;
+        const auto calmer = uint8_t(calm < calmest ? calm + 1 : calm);
+        calm = loss_.settled(old, score.data(), y, slack_) ? out_of_turn : calmer;
         return;
       }
       calm = 0;
@@ -283,7 +274,7 @@ class DualAscent {
   std::span<double> a_, u_;
   Team& team_;
   std::pmr::vector<float> q_;       // squared norms of rows, as they become known
-  std::pmr::vector<uint8_t> calm_;  // how often in a row a visit found a row settled at a bound
+  std::pmr::vector<uint8_t> calm_;  // of every row, see dual/due.hpp
   std::pmr::vector<uint32_t> due_;  // the rows of this epoch, ascending; empty: all
   uint32_t epoch_ = 0;
   double slack_ = std::numeric_limits<double>::infinity();

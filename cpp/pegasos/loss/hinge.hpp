@@ -1,6 +1,7 @@
 // The hinge, eq. 2: loss(s, y) = max(0, 1 - y s), y in {-1, +1}.
 #pragma once
 
+#include "pegasos/loss/choose.hpp"
 #include "pegasos/loss/hd.hpp"
 #include "pegasos/loss/way.hpp"
 
@@ -29,14 +30,13 @@ struct Hinge {
   // The dual step: the a that maximises -loss*(-a) - (a - old) s - curvature/2 (a - old)^2.
   PEG_HD double ascend(double old, double s, double y, double curvature) const {
     const double alpha = old * y + (1 - y * s) / curvature;
-    const double low = alpha > 0 ? alpha : 0, both = low < 1 ? low : 1;  // no branch: nobody could predict it
-    return both * y + 0.0;                                               // never minus zero
+    return smaller(larger(alpha, 0), 1) * y + 0.0;  // never minus zero
   }
 
   // How fast ascend's answer falls with s: 1 / (curvature + second derivative of the conjugate), 0 at a bound.
   PEG_HD double softness(double a, double y, double curvature) const {
     const double alpha = a * y;
-    return alpha > 0 && alpha < 1 ? 1 / curvature : 0;
+    return if_less(0, alpha, if_less(alpha, 1, 1 / curvature));
   }
 
   // As a function of a bias b added to s: the slope far to the left, and where it jumps by 1.
@@ -53,13 +53,13 @@ struct Hinge {
   // How far a is from what s asks for, in units of the margin: the projected gradient of the dual.
   PEG_HD double violation(double a, double s, double y) const {
     const double h = 1 - y * s, alpha = a * y;
-    return h > 0 ? (alpha < 1 ? h : 0) : (alpha > 0 ? -h : 0);
+    return larger(if_less(alpha, 1, h), if_less(0, alpha, -h));  // one of these at most is above zero
   }
 
   // Whether a is at a bound, with the margin on its side by more than `slack`: such rows rarely move again.
   PEG_HD bool settled(double a, double s, double y, double slack) const {
     const double h = 1 - y * s, alpha = a * y;
-    return (alpha == 0 && h < -slack) || (alpha == 1 && h > slack);
+    return ((alpha == 0) & (h < -slack)) | ((alpha == 1) & (h > slack));
   }
 };
 

@@ -83,14 +83,14 @@ bool over_each(const Pass& pass, Team& team, Watch& watch, const Visit& visit) {
 
 // Numbers that are summed up over the things of a pass which is over in no time: total, in and out, grows by what
 // add(sums, j, part) adds to the sums of its part for every j. Nobody asks whether to go on.
-template <size_t n, class Add>
-void sum_over(const Pass& pass, Team& team, std::array<double, n>& total, const Add& add) {
+template <class Number, size_t n, class Add>
+void sum_over(const Pass& pass, Team& team, std::array<Number, n>& total, const Add& add) {
   struct alignas(64) Part {
-    std::array<double, n> sums{};
+    std::array<Number, n> sums{};
   };
   std::vector<Part> parts(static_cast<size_t>(pass.parts));
   team.each(pass.parts, [&](int64_t part) {
-    std::array<double, n> mine{};  // in registers
+    std::array<Number, n> mine{};  // in registers
     for (int64_t j = pass.first(part); j < pass.first(part + 1); ++j) add(mine, j, part);
     parts[size_t(part)].sums = mine;
   });

@@ -42,7 +42,8 @@ class Finish {
     if (!newton_.prepare()) return {price::never, price::never};  // interrupted
     s_.meter.take(look_cost());
     const double path = path_.price();
-    return {std::min({path, newton_.price(), classes_.price()}), std::min(path, newton_.price_of_last_digits())};
+    const auto [to_tol, last_digits] = newton_.prices();
+    return {std::min({path, to_tol, classes_.price()}), std::min(path, last_digits)};
   }
   double look_cost() const { return 5 * double(s_.state.a.size()); }
 

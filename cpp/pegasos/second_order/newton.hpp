@@ -52,10 +52,7 @@ class Newton {
 
   // Operations of one Newton step from the current dual variables: a matrix, its solution, and a line search. rough:
   // up to an accuracy, not to rounding.
-  double cost(std::span<const double> a, bool rough) {
-    const auto [rows, classes] = rows_.free_rows(a);
-    return step_cost(rows, classes, rough);
-  }
+  double cost(const std::array<double, 2>& free, bool rough) const { return step_cost(free[0], free[1], rough); }
   double cost_of_all() const {
     const auto rows = double(p_.rows.size());
     return step_cost(rows, rows * double(rows_.width()), true);

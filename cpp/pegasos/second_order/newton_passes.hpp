@@ -57,7 +57,7 @@ class NewtonPasses {
   double share(size_t i) const { return p_.weight(int64_t(i)) / p_.total; }
 
   // A dual block sums to zero: it moves where two of its numbers can.
-  static constexpr double least_free = JointLoss<L> ? 2 : 1;
+  static constexpr int64_t least_free = JointLoss<L> ? 2 : 1;
 
   // sum_i p_i ||x_i||^2 without the bias.
   double mean_square() const { return std::accumulate(spread_.begin(), spread_.end() - 1, 0.0); }
@@ -133,18 +133,19 @@ class NewtonPasses {
   // How many rows can move, and how many classes of theirs.
   std::array<double, 2> free_rows(std::span<const double> a) {
     const Pass pass = Pass::over(plain_.n, 8.0 * double(width()));  // no more parts than a pass over the rows has
-    std::array<double, 2> found{};
+    std::array<int64_t, 2> found{};
     sum_over(pass, team_, found, [&](auto& sums, int64_t i, int64_t which) {
       if (p_.weight(i) == 0) return;
-      auto& block = parts_[size_t(which)].block;
-      loss_.softness(a.data() + i * width(), label<L>(p_, i), 1.0, block.data());
-      double mine = 0;
-      for (int64_t c = 0; c < width(); ++c) mine += block[c] > 0;
-      const bool free = mine >= least_free;  // no branch: which rows are cannot be predicted
-      sums[0] += double(free);
-      sums[1] += double(free) * mine;
+      double one;  // in a register
+      double* const block = JointLoss<L> ? parts_[size_t(which)].block.data() : &one;
+      loss_.softness(a.data() + i * width(), label<L>(p_, i), 1.0, block);
+      int64_t mine = 0;
+      for (int64_t c = 0; c < width(); ++c) mine += int64_t(block[c] > 0);
+      const auto free = int64_t(mine >= least_free);  // no branch: which rows are cannot be predicted
+      sums[0] += free;
+      sums[1] += free * mine;
     });
-    return found;
+    return {double(found[0]), double(found[1])};
   }
 
   // The rows that can move, and how easily. Returns how many classes of theirs there are in all.
@@ -157,7 +158,7 @@ class NewtonPasses {
     soft.resize(JointLoss<L> ? a.size() : 0);
     each_row(look(), [&](Part& part, int64_t i, size_t at, const auto&) {
       loss_.softness(&a[at], label<L>(p_, i), curvature, part.block.data());
-      double mine = 0;
+      int64_t mine = 0;
       for (int64_t c = 0; c < width(); ++c) {
         mine += part.block[c] > 0;
         part.block[c] *= share(size_t(i));
@@ -165,7 +166,7 @@ class NewtonPasses {
       }
       if (mine < least_free) return;
       part.free.push_back({i, part.block[0]});
-      part.classes += mine;
+      part.classes += double(mine);
     });
     free.clear();
     double classes = 0;
@@ -181,13 +182,17 @@ class NewtonPasses {
               double length, double curvature) {
     const auto add = [&](int64_t which, int64_t from, int64_t to) {
       Part& part = parts_[size_t(which)];
-      double sum = 0;  // a variable of its own stays in a register
+      double sum = 0, one[2];  // variables of its own stay in registers
+      double *const trial = JointLoss<L> ? part.trial.data() : one, *const now =
+                                                                        JointLoss<L> ? part.block.data() : one + 1;
+      const double equal = share(size_t(from));
       for (int64_t i = from; i < to; ++i) {
         const auto at = size_t(i * width());
         if (p_.weight(i) == 0) continue;
-        for (int64_t c = 0; c < width(); ++c) part.trial[c] = scores[at + size_t(c)] - length * change[at + size_t(c)];
-        loss_.ascend(&centre[at], part.trial.data(), label<L>(p_, i), curvature, part.block.data());
-        for (int64_t c = 0; c < width(); ++c) sum += share(size_t(i)) * part.block[c] * change[at + size_t(c)];
+        for (int64_t c = 0; c < width(); ++c) trial[c] = scores[at + size_t(c)] - length * change[at + size_t(c)];
+        loss_.ascend(&centre[at], trial, label<L>(p_, i), curvature, now);
+        const double mine = p_.s.empty() ? equal : share(size_t(i));  // a division takes as long as the rest
+        for (int64_t c = 0; c < width(); ++c) sum += mine * now[c] * change[at + size_t(c)];
       }
       part.pull += sum;
       return (to - from) * width();

@@ -21,9 +21,15 @@ class NewtonPhase {
   bool prepare() { return newton_.prepare(); }
 
   // Operations to tol, and from there to the last digits, going by the rows that can move now: it looks at all of them.
+  struct Prices {
+    double to_tol, last_digits;
+  };
+  Prices prices() {
+    const auto free = newton_.passes().free_rows(s_.state.a);
+    return {newton_.cost(free, L::smooth) * rounds(false), newton_.cost(free, false) * rounds(true)};
+  }
   double price() { return step_price() * rounds(false); }
-  double step_price() { return newton_.cost(s_.state.a, L::smooth); }
-  double price_of_last_digits() { return newton_.cost(s_.state.a, false) * rounds(true); }
+  double step_price() { return newton_.cost(newton_.passes().free_rows(s_.state.a), L::smooth); }
 
   // Smooth losses: operations from this gap to tol, if all rows can move. Several classes take more steps (digits and
   // USPS, 5 to 10).
