@@ -183,8 +183,8 @@ class NewtonPasses {
     const auto add = [&](int64_t which, int64_t from, int64_t to) {
       Part& part = parts_[size_t(which)];
       double sum = 0, one[2];  // variables of its own stay in registers
-      double *const trial = JointLoss<L> ? part.trial.data() : one, *const now =
-                                                                        JointLoss<L> ? part.block.data() : one + 1;
+      double* const trial = JointLoss<L> ? part.trial.data() : one;
+      double* const now = JointLoss<L> ? part.block.data() : one + 1;
       const double equal = share(size_t(from));
       for (int64_t i = from; i < to; ++i) {
         const auto at = size_t(i * width());
