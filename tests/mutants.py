@@ -45,13 +45,8 @@ FIRST = (
     *("contract/test_losses.py", "contract/test_dual_steps.py", "contract/test_joint_losses.py"),
     *("contract/test_certificate.py", "contract/test_regression.py", "claims/test_exact_certificates.py"),
     *("unit/test_bias.py", "unit/test_free_bias.py", "unit/test_samplers.py", "unit/test_reference.py"),
-    *(
-        "unit/test_outputs.py",
-        "unit/test_large_batches.py",
-        "unit/test_sparse_weights.py",
-        "unit/test_joint.py",
-        "unit/test_history.py",
-    ),
+    *("unit/test_outputs.py", "unit/test_large_batches.py", "unit/test_sparse_weights.py"),
+    *("unit/test_joint.py", "unit/test_history.py"),
     *("contract/test_kernel_certificate.py", "unit/test_kernel_pegasos.py", "unit/test_kernel_small.py"),
 )
 THEN = (
