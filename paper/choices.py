@@ -68,7 +68,8 @@ def run(setting: Setting) -> Result:
         result.data.append(found["data"])
         result.figures.append(
             Figure(f"Which w, {name}", Axis("epochs", log=True), Axis("f(w) - f(w*)", log=True),
-                   [Curve(said, epochs, excess[output]) for output, said in OUTPUTS.items()], found["data"]["here"])
+                   [Curve(said, epochs, excess[output]) for output, said in OUTPUTS.items()],
+                   f"{found['data']['here']}.")
         )  # fmt: skip
         last[name] = excess["average"][-1] / excess["last"][-1]
     rows, changes = [], {}

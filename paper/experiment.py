@@ -17,6 +17,7 @@ import numpy as np
 
 sys.path.append(str(Path(__file__).parent.parent / "benchmarks"))
 from contest import machine_facts
+from origin import origin
 
 RESULTS = Path(__file__).parent.parent / "build" / "paper"
 
@@ -89,6 +90,7 @@ class Experiment:
     source: str  # where in the papers
     run: Callable[[Setting], Result]
     seconds: tuple[float, float]
+    data: tuple[str, ...] = ()  # what --only may ask for
 
 
 @dataclass
@@ -101,6 +103,7 @@ class Setting:
     tell: Callable[[float, str], None] = lambda share, what: None
     skip: Callable[[float], None] = lambda share: None  # hears of the share that was read and not measured
     only: tuple[str, ...] = ()  # of the data sets, where there are several; all of them if empty
+    origin: dict[str, Any] = field(default_factory=dict)  # what it is made of; what was made of others is made again
     cpu_seconds: float = 0.0  # of all parts, those of earlier runs included
     _done: float = 0.0
 
@@ -114,16 +117,18 @@ class Setting:
         return {key: task for key, task in tasks.items() if not self.only or key in self.only}
 
     def part(self, name: str, work: Callable[[], Any], share: float) -> Any:
-        """The result of `work`, which is plain JSON; with --resume from the last run, where that got so far."""
+        """The result of `work`, which is plain JSON; with --resume from the last run, where that got so far with the
+        same code, data and processor."""
         path = self.folder / f"{name}.json"
         self.tell(self._done, name)
-        if self.resume and path.is_file():
-            kept = json.loads(path.read_text())
+        kept = json.loads(path.read_text()) if self.resume and path.is_file() else {}
+        if kept and kept.get("origin") == self.origin:
             self.skip(share)
         else:
             began = time.process_time()
             found = plain(work())
-            kept = json.loads(json.dumps({"cpu_seconds": time.process_time() - began, "found": found}))
+            kept = {"cpu_seconds": time.process_time() - began, "found": found, "origin": self.origin}
+            kept = json.loads(json.dumps(kept))
             path.parent.mkdir(parents=True, exist_ok=True)
             waiting = path.with_suffix(".part")
             waiting.write_text(json.dumps(kept))
@@ -153,7 +158,9 @@ def run(experiment: Experiment, setting: Setting) -> dict[str, Any]:
     path = setting.folder.parent / f"{experiment.name}.json"
     if setting.resume and path.is_file():
         kept = dict(json.loads(path.read_text()))
-        if " --only" not in kept["command"]:  # else it is not whole
+        if (
+            " --only" not in kept["command"] and kept.get("origin") == setting.origin
+        ):  # else it is not whole, or of others
             setting.skip(1.0)
             return kept
     began = time.perf_counter()
@@ -170,6 +177,7 @@ def run(experiment: Experiment, setting: Setting) -> dict[str, Any]:
             "cpu_seconds": setting.cpu_seconds,
             "when": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
             "machine": machine_facts(),
+            "origin": setting.origin,
             **asdict(result),
         }
     )
@@ -187,10 +195,11 @@ def setting_of(
         parts = [path for path in folder.glob("*.json") if not only or path.stem.split("_")[0] in only]
         for old in (*parts, *([] if only else [folder.with_suffix(".json")])):
             old.unlink(missing_ok=True)
-    return Setting(quick, resume, folder, tell, only=only)
+    return Setting(quick, resume, folder, tell, only=only, origin=origin(name, machine_facts()["cpu"]))
 
 
-def arguments(description: str, some: bool = False) -> argparse.Namespace:
+def arguments(description: str, some: tuple[str, ...] = ()) -> argparse.Namespace:
+    """some: the data sets that can be asked for."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--quick", action="store_true", help="reduced sizes: some seconds")
     parser.add_argument("--resume", action="store_true", help="do only what the last run has not done")
@@ -199,20 +208,21 @@ def arguments(description: str, some: bool = False) -> argparse.Namespace:
             "--only",
             nargs="+",
             default=[],
-            help="tables: these data sets alone, such as usps reuters; others stay, --resume then puts all together",
+            choices=some,
+            help="these data sets alone; results of others stay, and --resume then puts all together",
         )
     return parser.parse_args()
 
 
 def main(experiment: Experiment) -> None:
     """What a script does when it is run by itself."""
-    asked = arguments(experiment.title, some=True)
+    asked = arguments(experiment.title, some=experiment.data)
     setting = setting_of(
         experiment.name,
         asked.quick,
         asked.resume,
         lambda share, what: print(f"{share:4.0%} {what}"),
-        tuple(asked.only),
+        tuple(asked.only if experiment.data else ()),
     )
     found = run(experiment, setting)
     print_result(found)

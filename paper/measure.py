@@ -48,7 +48,7 @@ def linear_optimum(data: Data, lam: float | None = None, tol: float = 1e-7) -> O
     model = PegasosClassifier(lam=lam, bias="none", tol=tol, max_epochs=5000, n_jobs=2, random_state=0)
     model.fit(data.train.X, data.train.y)
     seconds = time.process_time() - began
-    return Optimum(model.objective_, model.gap_, linear_error(data, model.coef_[0]), seconds)
+    return Optimum(model.objective_, near_enough(model), linear_error(data, model.coef_[0]), seconds)
 
 
 def kernel_optimum(data: Data, lam: float | None = None, tol: float = 1e-6) -> Optimum:
@@ -60,7 +60,14 @@ def kernel_optimum(data: Data, lam: float | None = None, tol: float = 1e-6) -> O
     model.fit(data.train.X, data.train.y)
     seconds = time.process_time() - began
     error = float(np.mean(model.predict(data.X_test) != data.y_test))
-    return Optimum(model.objective_, model.gap_, error, seconds)
+    return Optimum(model.objective_, near_enough(model), error, seconds)
+
+
+def near_enough(model: Any, most: float = 1e-5) -> float:
+    """The gap of what stands for the minimum; what is measured against it is read down to some 1e-5."""
+    if not model.gap_ <= most:
+        raise RuntimeError(f"the minimum is known to {model.gap_:.2g} only, at lam = {model.lam:g}: no yardstick.")
+    return float(model.gap_)
 
 
 def linear_error(data: Data, w: Floats) -> float:
@@ -174,43 +181,59 @@ def epsilon_of(traces: Iterable[Trace], error_at_best: float) -> float:
     return 0.999 * min(bad) if bad else float("inf")
 
 
+def first_below(trace: Trace, epsilon: float) -> int | None:
+    """Which point of it that is."""
+    return next((n for n, excess in enumerate(trace["suboptimality"]) if excess < epsilon), None)
+
+
 def reached(trace: Trace, epsilon: float) -> Go | None:
     """Seconds and test error at the first point below epsilon."""
-    for seconds, excess, error in zip(trace["seconds"], trace["suboptimality"], trace["error"], strict=True):
-        if excess < epsilon:
-            return seconds, error
-    return None
+    first = first_below(trace, epsilon)
+    return None if first is None else (trace["seconds"][first], trace["error"][first])
 
 
-def in_one_go(make: Callable[[], System], trace: Trace, data: Data, best: Optimum, epsilon: float) -> Go | None:
-    """The steps of a trace to epsilon again, to a look every 3 % of them, and then without any look: looks are off the
-    clock, but what they read takes the place of the system's rows in the caches.
-
-    The same seed takes the same steps however they are cut. None where the trace does not get there.
-    """
-    steps, below = trace["steps"], [excess < epsilon for excess in trace["suboptimality"]]
-    if not any(below):
-        return None
-    first = below.index(True)
-    system = make()
-    for count in finely(int(steps[first - 1]) if first else 0, int(steps[first])):
+def around(make: Callable[[], System], trace: Trace, data: Data, best: Optimum, epsilon: float) -> Trace:
+    """A trace with looks every 3 % of the steps before its first point below epsilon; the same one where it has them
+    already, or never gets there. The same seed takes the same steps however they are cut."""
+    first = first_below(trace, epsilon)
+    if first is None or math.isinf(epsilon):
+        return trace
+    counts = finely(int(trace["steps"][first - 1]) if first else 0, int(trace["steps"][first]))[:-1]
+    if not counts:
+        return trace
+    system, looks = make(), []
+    for count in counts:
         system.advance(math.inf, count - system.steps)
         w = system.weights()
-        if data.train.objective(w, data.lam) - best.objective < epsilon:
-            break
+        excess = data.train.objective(w, data.lam) - best.objective
+        looks.append((system.seconds, float(system.steps), excess, linear_error(data, w)))
+    columns = ("seconds", "steps", "suboptimality", "error")
+    return {
+        what: [*trace[what][:first], *(look[n] for look in looks), *trace[what][first:]]
+        for n, what in enumerate(columns)
+    }
+
+
+def in_one_go(make: Callable[[], System], steps: int) -> float:
+    """Seconds of so many steps without a look: looks are off the clock, but what they read takes the place of the
+    system's rows in the caches."""
     taken = []
     for _ in range(GOES):
-        again = make()
-        again.advance(math.inf, system.steps)
-        taken.append(again.seconds)
-    return median(taken), linear_error(data, w)
+        system = make()
+        system.advance(math.inf, steps)
+        taken.append(system.seconds)
+    return median(taken)
 
 
 def finely(after: int, last: int, ratio: float = 1.03) -> list[int]:
     """Numbers of steps up to `last`, each `ratio` times the one before, but one more at least."""
-    counts = [min(after + 1, last)]
+
+    def following(count: int) -> int:
+        return min(last, max(count + 1, int(count * ratio)))
+
+    counts = [following(after)]
     while counts[-1] < last:
-        counts.append(min(last, max(counts[-1] + 1, int(counts[-1] * ratio))))
+        counts.append(following(counts[-1]))
     return counts
 
 

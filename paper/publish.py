@@ -18,13 +18,14 @@ from typing import Any
 
 ROOT = Path(__file__).parent.parent
 sys.path.append(str(ROOT / "benchmarks"))
-from report import REGION, table  # noqa: E402, only after the path is set
+from origin import script  # noqa: E402, only after the path is set
+from report import REGION, table  # noqa: E402
 
 FOUND = ROOT / "build" / "paper"
 KEPT = Path(__file__).parent / "results.json"
 PAGE = ROOT / "docs" / "what-did-not-hold.md"
 WORDS = {True: "held", False: "**did not hold**", None: "cannot be told"}
-SAID = ("name", "title", "source", "command", "when", "cpu_seconds", "seeds", "data", "tables", "findings")
+SAID = ("name", "title", "source", "command", "when", "cpu_seconds", "seeds", "data", "tables", "findings", "origin")
 
 Results = dict[str, Any]
 
@@ -34,6 +35,8 @@ def take() -> None:
     found = [json.loads(path.read_text(encoding="utf-8")) for path in sorted((FOUND / "full").glob("*.json"))]
     if not found:
         raise SystemExit(f"no results in {FOUND / 'full'}: run `make paper` first.")
+    if len({(one["origin"]["library"], one["origin"]["cpu"]) for one in found}) > 1:
+        raise SystemExit("these results are of different versions of the package, or of processors: run `make paper`.")
     theirs, kept = FOUND / "svm_light.json", load()
     kept = {
         "machine": found[-1]["machine"],
@@ -90,9 +93,9 @@ def other_claims(name: str, one: dict[str, Any]) -> bool:
 
 
 def older(experiments: dict[str, Any]) -> str:
-    """What was measured before its script got the claims that it has."""
-    changed = [f"`{name}.py`" for name, one in experiments.items() if other_claims(name, one)]
-    return f" Since then other claims have come to {', '.join(changed)}." if changed else ""
+    """What was measured before its script, or what that imports from here, became what it is."""
+    changed = [f"`{name}.py`" for name, one in experiments.items() if one["origin"]["script"] != script(name)]
+    return f" Changed since then: {', '.join(changed)}." if changed else ""
 
 
 def missing(experiments: dict[str, Any]) -> str:

@@ -53,12 +53,12 @@ def run(setting: Setting) -> Result:
     curves = [Curve(f"Pegasos, seed {n}", t["seconds"], t["suboptimality"]) for n, t in enumerate(found["traces"])]
     result.figures.append(
         Figure("2007: Pegasos at RCV1's size", Axis("CPU seconds", log=True), Axis("f(w) - f(w*)", log=True), curves,
-               found["data"]["here"])
+               f"{found['data']['here']}.")
     )  # fmt: skip
     result.findings.append(
         Finding(
             "A problem of RCV1's size (804,414 x 47,236) converges in less than 5 seconds (2007, abstract).",
-            opposite(above(at[0.01][0], 5)),
+            None if setting.quick else opposite(above(at[0.01][0], 5)),  # reduced rows are not of its size
             f"{words(at[0.01][0])} s to 0.01 of the minimum, {words(at[0.001][0])} s to 0.001; with proof: "
             f"{median(found['ours']['0.001']):.3g} s ({found['data']['train']:,} rows: {found['data']['here']})",
         )
@@ -68,7 +68,7 @@ def run(setting: Setting) -> Result:
 
 def _times(traces: list[Trace], level: float, limit: float) -> tuple[Bounds, Bounds, Bounds]:
     """Median, least and most over the seeds, each as far as it is known."""
-    times = sorted(time_of(at[0] if (at := reached(trace, level)) else None, limit) for trace in traces)
+    times = sorted(time_of([at[0]] if (at := reached(trace, level)) else [], limit) for trace in traces)
     low, high = times[(len(times) - 1) // 2], times[len(times) // 2]
     return ((low[0] + high[0]) / 2, (low[1] + high[1]) / 2), times[0], times[-1]
 

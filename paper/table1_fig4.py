@@ -15,7 +15,9 @@ from measure import (
     Go,
     Optimum,
     Trace,
+    around,
     epsilon_of,
+    first_below,
     in_one_go,
     linear_error,
     linear_optimum,
@@ -102,16 +104,25 @@ def measure(key: str, setting: Setting) -> dict[str, Any]:
     }
 
 
-def to_epsilon(key: str, found: dict[str, Any], epsilon: float, setting: Setting) -> dict[str, list[Go | None]]:
-    """Seconds and test error of every run at epsilon, steps taken in one go; seeds in turn, as before."""
+def to_epsilon(key: str, found: dict[str, Any], setting: Setting) -> dict[str, Any]:
+    """Epsilon, and seconds and test error of every run there; seeds in turn, as before.
+
+    Around its first point below epsilon every run is looked at closely. What errs too much there makes epsilon
+    smaller, and the first points other ones, until all of them have been looked at.
+    """
     data, best = load(key, _rows_of(key, setting)), Optimum(**found["best"])
-    times: dict[str, list[Go | None]] = {name: [] for name in SYSTEMS}
-    for seed in SEEDS[: setting.pick(2, 3)]:
-        for name, traces in found["runs"].items():
-            if seed < len(traces):
-                make = partial(system, name, data, seed)
-                times[name].append(in_one_go(make, traces[seed], data, best, epsilon))
-    return times
+    traces = {(who, seed): trace for who, many in found["runs"].items() for seed, trace in enumerate(many)}
+    makes = {(who, seed): partial(system, who, data, seed) for who, seed in traces}
+    before: dict[tuple[str, int], Trace] = {}
+    while any(traces[which] is not before.get(which) for which in traces):
+        before, epsilon = traces, epsilon_of(traces.values(), best.error)
+        traces = {which: around(makes[which], trace, data, best, epsilon) for which, trace in traces.items()}
+    times: dict[str, list[Go | None]] = {who: [] for who in found["runs"]}
+    for (who, seed), trace in sorted(traces.items(), key=lambda item: item[0][1]):
+        at = first_below(trace, epsilon)
+        go = None if at is None else (in_one_go(makes[who, seed], int(trace["steps"][at])), trace["error"][at])
+        times[who].append(go)
+    return {"epsilon": epsilon, "times": times}
 
 
 def _rows_of(key: str, setting: Setting) -> int | None:
@@ -127,27 +138,25 @@ def run(setting: Setting) -> Result:
         result.data.append(found["data"])
         best, runs = found["best"], found["runs"]
         here, name = found["data"]["here"], found["data"]["paper"]
-        epsilon = epsilon_of([t for many in runs.values() for t in many], best["error"])
-        again = setting.part(
-            f"{key}_again", lambda k=key, f=found, e=epsilon: to_epsilon(k, f, e, setting), 0.1 * share
-        )
+        again = setting.part(f"{key}_again", lambda k=key, f=found: to_epsilon(k, f, setting), 0.1 * share)
+        epsilon = math.inf if again["epsilon"] is None else again["epsilon"]  # JSON has no infinity
         cells, times = [], {}
-        for who, at in again.items():
+        for who, at in again["times"].items():
             known = [x for x in at if x]
-            if len(known) == len(at):
-                times[who] = median(x[0] for x in known)
+            seconds = [x[0] for x in known] if len(known) == len(at) else []
+            times[who] = time_of(seconds, found["limit"][who])
             cells.append(_cell(known, len(at), found["limit"][who]))
         rows.append([name, "here", f"{epsilon:.3g}", f"{best['error']:.2%}", *cells])
         theirs = [cell(printed, who) for who in SYSTEMS]
         rows.append(["", "paper", f"{printed.epsilon:g}", f"{printed.error:g}%", *theirs])
-        all_times[name] = {
-            who: time_of(times.get(who), found["limit"][who]) if math.isfinite(epsilon) else UNKNOWN for who in SYSTEMS
-        }
+        all_times[name] = {who: times[who] if math.isfinite(epsilon) else UNKNOWN for who in SYSTEMS}
         result.figures += _figures(name, here, runs, found["today"], best["error"], epsilon)
     header = ["data set", "", "epsilon", "error at optimum", *SYSTEMS]
     note = (
         "CPU seconds of one thread to the first point below epsilon (test error there), its steps taken in one go; "
-        "medians over seeds, which take turns, the least and the most; LASVM once."
+        "medians over seeds, which take turns, the least and the most; LASVM once. Runs are looked at every 20 % of "
+        "their time, and every 3 % of their steps before that point; epsilon is over all looks. A verdict is about "
+        "all seeds: where they do not agree, it cannot be told."
     )
     result.tables.append(Table("Table 1", header, rows, note))
     result.findings = _findings(all_times)
@@ -230,7 +239,8 @@ EXPERIMENT = Experiment(
     "Linear SVMs: time to the accuracy that matters",
     "journal paper, section 7.1, table 1, figure 4",
     run,
-    (45, 800),
+    (45, 900),
+    tuple(TABLE_1),
 )
 
 if __name__ == "__main__":

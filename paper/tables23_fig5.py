@@ -24,6 +24,7 @@ SHARE = {"reuters": 0.08, "adult": 0.13, "usps": 0.12, "mnist": 0.5}  # of the t
 
 
 AGAIN = 40.0  # seconds to epsilon up to which a system runs with other seeds as well
+ATTEMPTS = 4  # to find an epsilon that finer looks do not change
 ROUGH = 0.1  # a suboptimality that is "reasonably low": f(0) is 1
 
 
@@ -45,27 +46,42 @@ def measure(key: str, setting: Setting) -> dict[str, Any]:
     times = moments(2e-3 * limit / 3, limit, 1.35 if setting.quick else 1.25)
     taken = {name: snapshots(system(name, data), times) for name in SYSTEMS}
     traces = value(taken, data, best, data.lam)
-    libsvm: dict[str, Any] = {}
-    if setting.quick or key != "mnist":  # a free bias: another problem, so no suboptimality
-        model = SVC(C=1 / (data.lam * data.train.m), gamma=data.gamma, cache_size=1000)
-        seconds, fitted = seconds_of(lambda: model.fit(data.train.X, data.train.y))
-        libsvm = {"seconds": seconds, "error": float(np.mean(fitted.predict(data.X_test) != data.y_test))}
+    model = SVC(C=1 / (data.lam * data.train.m), gamma=data.gamma, cache_size=1000)  # a free bias: another problem
+    seconds, fitted = seconds_of(lambda: model.fit(data.train.X, data.train.y))
+    libsvm = {"seconds": seconds, "error": float(np.mean(fitted.predict(data.X_test) != data.y_test))}
     return {"data": data.describe(), "best": vars(best), "traces": traces, "limit": limit, "libsvm": libsvm}
 
 
-def again(key: str, first: dict[str, Any], epsilon: float, setting: Setting) -> dict[str, Any]:
-    """What is around epsilon, with a look every 3 % of the time: every seed, all systems in turn. None of those that
-    took long, or never got there."""
+def again(key: str, first: dict[str, Any], at: dict[str, float], setting: Setting) -> dict[str, Any]:
+    """What is around these seconds, with a look every 3 % of the time: every seed, all systems in turn."""
     data = load(key, QUICK_ROWS[key] if setting.quick else None)
-    got = {who: reached(first["traces"][who], epsilon) for who in SYSTEMS}
     taken = {
-        f"{who} {seed}": snapshots(system(who, data, seed), moments(at[0] / 2, 2 * at[0], 1.03))
+        f"{who} {seed}": snapshots(system(who, data, seed), moments(seconds / 2, 2 * seconds, 1.03))
         for seed in SEEDS[: setting.pick(2, 3)]
-        for who, at in got.items()
-        if at and at[0] <= AGAIN
+        for who, seconds in at.items()
     }
     traces = value(taken, data, Optimum(**first["best"]), data.lam) if taken else {}
-    return {who: [t for name, t in traces.items() if name.rsplit(" ", 1)[0] == who] for who in SYSTEMS}
+    return {who: [t for name, t in traces.items() if name.rsplit(" ", 1)[0] == who] for who in at}
+
+
+def settle(key: str, first: dict[str, Any], setting: Setting) -> tuple[float, dict[str, list[Trace]]]:
+    """Epsilon, and the runs with finer looks at it. What errs too much in these makes epsilon smaller, which some may
+    not have seen: they run again, around the time that it takes now. None of those that took long, or never got there.
+    """
+    traces, near, seen = first["traces"], {}, list(first["traces"].values())
+    for attempt in range(ATTEMPTS):
+        epsilon = epsilon_of(seen, first["best"]["error"])
+        late = [who for who in SYSTEMS if not all(reached(t, epsilon) for t in near.get(who, [])) or who not in near]
+        got = {who: reached(traces[who], epsilon) for who in late}
+        at = {who: found[0] for who, found in got.items() if found and found[0] <= AGAIN}
+        if not at or math.isinf(epsilon):
+            break
+        share = SHARE[key] / 5 if attempt == 0 else 0.0
+        name = f"{key}_again" + (f"{attempt + 1}" if attempt else "")
+        newer = setting.part(name, lambda at=at: again(key, first, at, setting), share)
+        near |= newer
+        seen += [t for each in newer.values() for t in each]
+    return epsilon_of(seen, first["best"]["error"]), {who: near.get(who, []) for who in SYSTEMS}
 
 
 def run(setting: Setting) -> Result:
@@ -76,15 +92,13 @@ def run(setting: Setting) -> Result:
         found = setting.part(key, lambda key=key: measure(key, setting), SHARE[key])
         result.data.append(found["data"])
         best, traces, name = found["best"], found["traces"], found["data"]["paper"]
-        epsilon = epsilon_of(traces.values(), best["error"])
-        near = setting.part(f"{key}_again", lambda k=key, f=found, e=epsilon: again(k, f, e, setting), SHARE[key] / 5)
-        epsilon = epsilon_of([*traces.values(), *(t for each in near.values() for t in each)], best["error"])
+        epsilon, near = settle(key, found, setting)
         got = {who: at_epsilon(near[who], traces[who], epsilon) for who in SYSTEMS}
         cells = [_cell(at) if (at := got[who]) else _not(traces[who], found["limit"]) for who in SYSTEMS]
         now = found["libsvm"]
         times_table.append([
             name, "here", f"{epsilon:.3g}", f"{best['error']:.2%}", *cells, f"{best['seconds']:.3g} s",
-            f"{now['seconds']:.3g} s ({now['error']:.2%})" if now else "",
+            f"{now['seconds']:.3g} s ({now['error']:.2%})",
         ])  # fmt: skip
         theirs = [cell(printed, who) for who in SYSTEMS]
         times_table.append(["", "paper", f"{printed.epsilon:g}", f"{printed.error:g}%", *theirs, "", ""])
@@ -92,10 +106,10 @@ def run(setting: Setting) -> Result:
         speed_table.append([name, "here", *(f"{x / speeds[0]:.2f}" for x in speeds), f"{speeds[0] / 1e6:.1f} million"])
         speed_table.append(["", "paper", *(f"{x:.2f}" for x in printed.throughput), ""])
         limit = found["limit"]
-        time = {who: time_of(at[0] if (at := got[who]) else None, limit) for who in SYSTEMS}
+        time = {who: time_of(at[1:3] if (at := got[who]) else (), limit) for who in SYSTEMS}
         if math.isinf(epsilon):
             time = dict.fromkeys(SYSTEMS, UNKNOWN)
-        early = {who: time_of(at[0] if (at := reached(traces[who], ROUGH)) else None, limit) for who in SYSTEMS}
+        early = {who: time_of(at[:1] if (at := reached(traces[who], ROUGH)) else (), limit) for who in SYSTEMS}
         first = all_of(opposite(above(over(time["LASVM"], time[who]), 1)) for who in ("Pegasos", "SDCA"))
         wins.append((name, first))
         lags.append((name, over(time["Pegasos"], time["SVM-Light"])))
@@ -118,7 +132,7 @@ def run(setting: Setting) -> Result:
             "CPU seconds of one thread to the first point below epsilon (test error there): the median of several "
             "seeds, the least and the most, systems in turn; one run, with looks 25 % apart, where that took long, "
             "as in the paper, or where the finer looks end before epsilon. pegasos (Auto), to a certified 1e-6, and "
-            "LIBSVM: measured once.",
+            "LIBSVM: measured once. A verdict is about all seeds: where they do not agree, it cannot be told.",
         )
     )
     result.tables.append(
@@ -226,7 +240,8 @@ EXPERIMENT = Experiment(
     "SVMs with Gaussian kernels",
     "journal paper, section 7.2, tables 2 and 3, figure 5",
     run,
-    (40, 2200),
+    (40, 2400),
+    tuple(TABLES_2_3),
 )
 
 if __name__ == "__main__":

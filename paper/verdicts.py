@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 Bounds = tuple[float, float]  # least and most
 UNKNOWN: Bounds = (0.0, math.inf)  # where every accuracy is good enough, no time to one says anything
 
 
-def time_of(seconds: float | None, limit: float) -> Bounds:
-    """seconds: None for a system that was not there at its limit, or ended before."""
-    return (limit, math.inf) if seconds is None else (seconds, seconds)
+def time_of(seconds: Sequence[float], limit: float) -> Bounds:
+    """seconds: of all seeds; none for a system that was not there at its limit, or ended before."""
+    return (min(seconds), max(seconds)) if seconds else (limit, math.inf)
 
 
 def over(a: Bounds, b: Bounds) -> Bounds:
@@ -39,8 +39,8 @@ def opposite(verdict: bool | None) -> bool | None:
 def words(found: Bounds, unit: str = "") -> str:
     """A number, or what is known of it."""
     least, most = found
-    if least == most:
+    if f"{least:.3g}" == f"{most:.3g}":
         return f"{least:.3g}{unit}"
     if math.isfinite(most):
-        return f"less than {most:.3g}{unit}"
+        return f"{least:.3g} to {most:.3g}{unit}" if least > 0 else f"less than {most:.3g}{unit}"
     return f"more than {least:.3g}{unit}" if least > 0 else "cannot be told"

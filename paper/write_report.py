@@ -197,7 +197,8 @@ def data_html(data: list[dict[str, Any]]) -> str:
             " / ".join("" if n is None else f"{n:,}" for n in line["paper sizes"][:2])
             + ("" if line["paper sizes"][2] is None else f" x {line['paper sizes'][2]:,}"),
             f"{line['density']:.2%}",
-            f"{line['lam']:g}" + (f", gamma {line['gamma']:g}" if line["gamma"] else ""),
+            (line["lam"] if isinstance(line["lam"], str) else f"{line['lam']:g}")
+            + (f", gamma {line['gamma']:g}" if line["gamma"] else ""),
         ]
         for line in data
     ]
