@@ -145,6 +145,9 @@ def test_the_estimator_names_it():
         (KernelPegasosClassifier(solver=LASVM(), loss="log"), "for the hinge"),
         (KernelPegasosClassifier(solver=LASVM(), bias="free"), "bias='regularized'"),
         (KernelPegasosClassifier(solver=LASVM), "not a class"),
+        (KernelPegasosClassifier(solver="lasvm"), "an Auto, SDCA, LASVM or Pegasos object"),
+        (KernelPegasosClassifier(solver="lasvm", loss="log"), "an Auto, SDCA or Pegasos object"),
+        (PegasosClassifier(solver="lasvm"), "an Auto, SDCA or Pegasos object"),
     ],
 )
 def test_what_it_cannot_do_is_refused(model, says):
