@@ -132,6 +132,11 @@ def test_a_constant_step_must_shrink_w(step: Any) -> None:
     assert f"got {step:g}" in said
 
 
+def test_the_algorithm_of_the_paper_has_T_steps() -> None:
+    with pytest.raises(ValueError, match=r"^T is the number of steps of the paper's algorithm.*got None\.$"):
+        Pegasos.paper(1, None)  # type: ignore[arg-type]
+
+
 def test_a_constant_step_just_below_is_not_refused() -> None:
     assert np.isfinite(model(solver=Pegasos(step=19.999, T=500)).fit(X, Y).gap_)
 

@@ -168,6 +168,8 @@ class Pegasos(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type 
         -------
         solver : Pegasos
         """
+        if T is None:  # Pegasos takes it for "until tol is proven", which no figure has
+            raise ValueError("T is the number of steps of the paper's algorithm, which has no other end; got None.")
         return cls(k=k, T=T, sampling="iid" if k == 1 else "subsets", projection=projection)
 
     @property
