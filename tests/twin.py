@@ -34,7 +34,7 @@ class Twin:
         return self.W[-1]
 
     def first(self, n_features: int) -> Array:
-        """A random start has a random direction and a length of at most 1/sqrt(lam)."""
+        """A random start has a random direction and a length of at most sqrt(f(0)/lam); f(0) = 1."""
         start = self.model.solver.start
         if not isinstance(start, str):
             return np.asarray(start, dtype=np.float64)

@@ -96,14 +96,18 @@ class Lasvm {
   bool reprocess() {
     if (S_.empty()) return false;
     size_t worst = 0;
-    double most = 0, highest = 0, lowest = 0;  // gradients of those that may still grow, and fall
-    for (size_t s = 0; s < S_.size(); ++s) {
+    double most = 0;
+    for (size_t s = 0; s < S_.size(); ++s)
       if (const double found = S_[s].violation(); found > most) most = found, worst = s;
-      if (S_[s].b < S_[s].high) highest = std::max(highest, S_[s].g);
-      if (S_[s].b > S_[s].low) lowest = std::min(lowest, S_[s].g);
-    }
     if (most <= o_.tau) return false;
     step(worst);
+    // Gradients of those that may grow, and fall, after the step as in the original, which knows its bias to be between
+    // them. Here it is zero: the range holds that, too.
+    double highest = 0, lowest = 0;
+    for (const Member& member : S_) {
+      if (member.b < member.high) highest = std::max(highest, member.g);
+      if (member.b > member.low) lowest = std::min(lowest, member.g);
+    }
     for (size_t s = S_.size(); s-- > 0;) {
       const Member& member = S_[s];
       if (member.b == 0 && (member.low < 0 ? member.g >= highest : member.g <= lowest)) remove(s);

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import math
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -122,3 +123,58 @@ def test_eq_25_the_number_of_evaluations_grows_like_log_1_over_epsilon(number, m
     rough, fine = (trials(number, tol, monkeypatch) for tol in (0.3, 3e-3))
     assert fine - rough <= math.log(100) / math.log(4 / 3)
     assert fine > rough
+
+
+HOW = ({}, {"T": 50}, {"T": 1}, {"T": 100, "output": "random"}, {"output": "average"}, {"sampling": "iid", "k": 3})
+
+
+@pytest.mark.parametrize("how", HOW, ids=str)
+@pytest.mark.parametrize("off", [0.0, 10.0, 1000.0])
+def test_eq_25_no_search_ends_above_zero(how, off):
+    """Far from the origin every trial may be worse than w = 0, b = 0. What is certified is what is returned, and both a
+    warm start and a stream go on from it.
+    """
+    X, y, _, s = problem(2)
+    X, lam = X + off, 1e-2
+    best = PegasosClassifier(lam=lam, bias="free", tol=1e-9).fit(X, y, sample_weight=s).objective_
+    model = PegasosClassifier(
+        lam=lam, bias="search", solver=Pegasos(**how), tol=1e-2, max_epochs=40, random_state=0, warm_start=True
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for go_on in (model.fit, model.fit, model.partial_fit)[: 2 if "output" in how and "T" in how else 3]:
+            w, b = go_on(X, y, sample_weight=s).coef_[0], model.intercept_[0]
+            f = lam / 2 * w @ w + mean(HINGE.value(X @ w + b, y), s)
+            if go_on == model.fit:
+                assert model.objective_ == pytest.approx(f, rel=1e-9)
+                assert model.objective_ <= 1
+                assert model.objective_ - best <= model.gap_ + 1e-9
+            assert np.isfinite(f)
+            assert (np.diff(model.history_["objective"]) <= 0).all()
+
+
+@pytest.mark.parametrize("trial", [1, 3])
+def test_eq_25_a_trial_that_is_cut_short_is_taken_only_where_there_is_no_other(trial, monkeypatch):
+    """It has no certificate: what is said of an earlier model is not said of it."""
+    X, y, lam, s = problem(0)
+    step, seen = Pegasos._run, []
+
+    def cut_short(self, *args):
+        seen.append(step(self, *args))
+        if len(seen) < trial:
+            return seen[-1]
+        return replace(seen[-1], w=seen[-1].w + 7, history=np.empty((0, 4)), interrupted=True)
+
+    monkeypatch.setattr(Pegasos, "_run", cut_short)
+    model = PegasosClassifier(lam=lam, bias="search", solver=Pegasos(), tol=1e-9, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.fit(X, y, sample_weight=s)
+    assert len(seen) == trial
+    w, b = model.coef_[0], model.intercept_[0]
+    if trial == 1:
+        assert np.isnan(model.objective_)
+        np.testing.assert_array_equal(w, seen[0].w[:-1] + 7)
+    else:
+        f = lam / 2 * w @ w + mean(HINGE.value(X @ w + b, y), s)
+        assert model.objective_ == pytest.approx(f, rel=1e-9)

@@ -108,6 +108,31 @@ def test_eq_6_a_step_from_outside_ends_on_the_sphere(name, bias):
 
 
 @pytest.mark.filterwarnings("ignore:no model is as good")
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("off", [0.0, 100.0])
+def test_a_random_start_fills_this_ball(name, off):
+    """A stop before step 1 shows w_1 itself. Lengths are uniform: of 40 the largest is seldom below nine tenths."""
+    lengths = []
+    for seed in range(40):
+        solver = Pegasos(T=1, output="random", start="random")
+        model, X, y, s = made(name, "none", 1e-2, off, 0, solver=solver, random_state=seed)
+        lengths.append(length(model.fit(X, y, sample_weight=s)) / np.sqrt(value_at_zero(name, y, s) / 1e-2))
+    assert 0.9 < max(lengths) <= 1 + 1e-9
+    assert min(lengths) < 0.1
+
+
+@pytest.mark.filterwarnings("ignore:no model is as good")
+def test_a_random_start_of_small_numbers_is_short():
+    """1/sqrt(lam) is 10 here; a tiny constant step leaves w where it is."""
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((50, 3)), 1e-2 * rng.standard_normal(50)
+    solver = Pegasos(T=1, start="random", step=1e-6)
+    for seed in range(10):
+        model = PegasosRegressor(lam=1e-2, epsilon=0.0, bias="none", solver=solver, random_state=seed).fit(X, y)
+        assert length(model) <= np.sqrt(np.abs(y).mean() / 1e-2) + 1e-5
+
+
+@pytest.mark.filterwarnings("ignore:no model is as good")
 def test_eq_6_a_regression_far_from_zero_is_not_cut_short():
     """The minimum is 50.8 although no constant costs more than 1: the radius of that would end at 905."""
     X, y = np.zeros((1000, 1)), np.repeat([999.0, 1001.0], 500)

@@ -8,9 +8,11 @@ import scipy.sparse as sp
 import systems
 from alpha_descent import descend, objective
 from problems import seed_of
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import rbf_kernel
 
-from pegasos import KernelPegasosClassifier, Pegasos, PegasosClassifier, _core, datasets
+from pegasos import LASVM, KernelPegasosClassifier, Pegasos, PegasosClassifier, _core, datasets
+from pegasos.kernel_solvers.lasvm import KernelLASVM
 
 LAM, GAMMA = 2e-3, 0.05
 
@@ -238,3 +240,56 @@ def test_bad_rows_are_refused(native, change, says):
     native.Rows(**good, features=3)
     with pytest.raises(ValueError, match=says):
         native.Rows(**{**good, **change}, features=3)
+
+
+def test_lasvm_takes_the_steps_of_the_library(native, monkeypatch):
+    """The same rows in the same order: PROCESS, REPROCESS, what it throws out and finishing are those of `LASVM`."""
+    data, tau = dense(), 1e-3
+    system = systems.lasvm(data, LAM, GAMMA, seed=3, tau=tau)
+    order = _core.picks("permutation", 3, data.m, 0, data.m)
+    sizes, found = [], []
+
+    def in_that_order(self, epoch, _):
+        S, matrix = self.S, self.problem.matrix
+
+        def process(i):
+            if S.place[i] < 0:
+                S.process(int(i), matrix.block(np.array([i]), S.members)[0], tau)
+
+        for i in sorted(np.concatenate([np.flatnonzero(data.y == side)[:5] for side in (-1, 1)])):
+            process(i)
+        for i in order:
+            process(i)
+            S.reprocess(tau)
+            system.advance(np.inf, 1)
+            sizes.append((len(S), system.expansion))
+        while S.reprocess(tau):
+            system.advance(np.inf, 1)
+            sizes.append((len(S), system.expansion))
+        found.append(self._dual() / (LAM * data.m))
+        self.visits = data.m  # an epoch: the end of the fit
+        return False
+
+    monkeypatch.setattr(KernelLASVM, "_epoch", in_that_order)
+    model = KernelPegasosClassifier(gamma=GAMMA, lam=LAM, bias="none", solver=LASVM(), tol=1e-9, max_epochs=1)
+    with pytest.warns(ConvergenceWarning):
+        model.fit(data.X, data.y)
+    ours, theirs = np.transpose(sizes)
+    np.testing.assert_array_equal(ours, theirs)
+    assert len(ours) > data.m + 100
+    assert (np.diff(ours) < 0).sum() > 20  # what was thrown out was the same
+    np.testing.assert_allclose(found[0], system.weights(), atol=1e-4 / (LAM * data.m))
+
+
+def test_lasvm_and_the_library_find_the_same_support_vectors(native):
+    """The Gaussian kernel leaves one optimum, whatever the order of the rows."""
+    data = dense()
+    system = systems.lasvm(data, LAM, GAMMA, seed=3, tau=1e-6)
+    system.advance(np.inf)
+    model = KernelPegasosClassifier(gamma=GAMMA, lam=LAM, bias="none", solver=LASVM(), tol=1e-9).fit(data.X, data.y)
+    theirs = np.zeros(data.m)
+    theirs[model.support_] = model.dual_coef_[0]
+    C = 1 / (LAM * data.m)
+    np.testing.assert_allclose(system.weights(), theirs, atol=1e-3 * C)
+    assert objective(gram(data), data.y, LAM, system.weights()) == pytest.approx(model.objective_, abs=1e-7)
+    np.testing.assert_array_equal(np.abs(system.weights()) > 1e-3 * C, np.abs(theirs) > 1e-3 * C)

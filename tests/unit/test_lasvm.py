@@ -73,6 +73,34 @@ def test_it_keeps_only_what_it_may_need(monkeypatch):
     assert np.count_nonzero(S.place >= 0) == len(S)
 
 
+@pytest.mark.parametrize("bias", ["none", "regularized"])
+def test_what_leaves_is_outside_of_the_gradients_after_the_step(monkeypatch, bias):
+    """Of rows without a dual variable, the positive ones below all that may fall, the negative ones above all that may
+    grow, and zero is the bias; all others stay.
+    """
+    X, y = binary(200)
+    solve, left = Expansion.reprocess, 0
+
+    def watching(self, tau):
+        nonlocal left
+        before = set(self.members)
+        found = solve(self, tau)
+        g, rows, problem = self.y - self.score, self.members, self._problem
+        high = max(0.0, *g[self.a < np.maximum(self.y, 0)]) if found else np.inf
+        low = min(0.0, *g[self.a > np.minimum(self.y, 0)]) if found else -np.inf
+        assert (np.where(self.y < 0, g < high, g > low) | (self.a != 0)).all()
+        for i in before - set(rows):
+            values = problem.matrix.block(np.array([i]), rows)[0] + problem.offset
+            gradient = problem.y[i] - float(values @ (self.p * self.a))
+            assert gradient >= high - 1e-5 if problem.y[i] < 0 else gradient <= low + 1e-5
+            left += 1
+        return found
+
+    monkeypatch.setattr(Expansion, "reprocess", watching)
+    fit(X, y, bias=bias, tol=1e-3)
+    assert left > 20
+
+
 def test_without_room_for_kernel_values_it_computes_them_anew(monkeypatch):
     X, y = binary(300)
     kept = fit(X, y, 1e-4, tol=1e-4)
@@ -145,6 +173,9 @@ def test_the_estimator_names_it():
         (KernelPegasosClassifier(solver=LASVM(), loss="log"), "for the hinge"),
         (KernelPegasosClassifier(solver=LASVM(), bias="free"), "bias='regularized'"),
         (KernelPegasosClassifier(solver=LASVM), "not a class"),
+        (KernelPegasosClassifier(solver="lasvm"), "an Auto, SDCA, LASVM or Pegasos object"),
+        (KernelPegasosClassifier(solver="lasvm", loss="log"), "an Auto, SDCA or Pegasos object"),
+        (PegasosClassifier(solver="lasvm"), "an Auto, SDCA or Pegasos object"),
     ],
 )
 def test_what_it_cannot_do_is_refused(model, says):

@@ -132,6 +132,11 @@ def test_a_constant_step_must_shrink_w(step: Any) -> None:
     assert f"got {step:g}" in said
 
 
+def test_the_algorithm_of_the_paper_has_T_steps() -> None:
+    with pytest.raises(ValueError, match=r"^T is the number of steps of the paper's algorithm.*got None\.$"):
+        Pegasos.paper(1, None)  # type: ignore[arg-type]
+
+
 def test_a_constant_step_just_below_is_not_refused() -> None:
     assert np.isfinite(model(solver=Pegasos(step=19.999, T=500)).fit(X, Y).gap_)
 
@@ -157,6 +162,19 @@ def test_a_start_outside_the_ball_is_refused(loss: str) -> None:
     assert f"radius sqrt(f(0)/lam) = {radius:.4g}" in said
     assert "Scale it down, start * 0.999;" in said
     model(loss=loss, solver=Pegasos(start=start / 1.001, T=5)).fit(X, Y)  # on the sphere is inside
+
+
+@pytest.mark.parametrize("size", [1.0, 1e200, 1e308])
+@pytest.mark.parametrize("kind", [np.float64, np.float32])
+def test_the_advice_about_a_start_outside_the_ball_is_accepted(size: float, kind: Any) -> None:
+    """Whatever it is rounded to, and however long the start; nothing much is lost either."""
+    radius, size = np.sqrt(1 / 0.05), min(size, float(np.finfo(kind).max) / 1e3)
+    for length in size * radius * np.geomspace(1.00001, 50.0, 40) / (1.0 if size == 1.0 else 100.0):
+        start = (length * np.array([0.6, 0.0, 0.0, -0.8, 0, 0])).astype(kind)
+        said = said_by_fit(model(solver=Pegasos(start=start, T=5)))
+        factor = float(re.search(r"start \* (\S+);", said).group(1))  # type: ignore[union-attr]
+        assert 0.98 * radius < factor * length <= radius * (1 + 1e-9)
+        model(solver=Pegasos(start=start * factor, T=5)).fit(X, Y)
 
 
 @pytest.mark.parametrize(

@@ -184,7 +184,7 @@ class KernelModel(KernelScores):
         return PairSolver(solver, problem) if problem.in_pairs else solver
 
     def _method(self, problem: KernelProblem, run: Run, n_models: int) -> Any:
-        given = solver_of(self.solver)
+        given = solver_of(self.solver, problem.loss.is_native_hinge)
         given.check(problem, run)
         if getattr(given, "replicas", None) is not None:
             raise ValueError("replicas are for linear models; kernels share their work by tiles. Leave replicas=None.")

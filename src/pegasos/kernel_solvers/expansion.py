@@ -69,20 +69,30 @@ class Expansion:
 
     def reprocess(self, tau: float) -> bool:
         """REPROCESS: step on the worst of S, then throw out rows without a dual variable that nothing would bring back.
-        False if no condition is violated by more than tau."""
-        y, a = self.y, self.a
-        g = y - self.score
-        grows, falls = np.where(a < np.maximum(y, 0.0), g, -np.inf), np.where(a > np.minimum(y, 0.0), -g, -np.inf)
+        False if no condition is violated by more than tau.
+
+        As in the original those are the rows outside of where the gradients of the others, after the step, let the bias
+        be. Here it is zero, and the range is widened to hold that; zero alone would throw out rows that the next steps
+        bring back.
+        """
+        grows, falls = self._gradients()
         violation = np.maximum(grows, falls)
-        if not self.n or not (worst := float(violation.max())) > tau:
+        if not self.n or not float(violation.max()) > tau:
             return False
         self._step(int(np.argmax(violation)))
+        grows, falls = self._gradients()
         high, low = max(0.0, float(grows.max())), max(0.0, float(falls.max()))
-        g = y - self.score
-        idle = np.flatnonzero((a == 0) & np.where(y < 0, g >= max(high, worst), -g >= max(low, worst)))
+        g = self.y - self.score
+        idle = np.flatnonzero((self.a == 0) & np.where(self.y < 0, g >= high, -g >= low))
         for s in idle[::-1]:
             self._remove(int(s))
         return True
+
+    def _gradients(self) -> tuple[Floats, Floats]:
+        """Of the dual: up, of variables that may grow, and down, of those that may fall; -inf for the others."""
+        y, a = self.y, self.a
+        g = y - self.score
+        return np.where(a < np.maximum(y, 0.0), g, -np.inf), np.where(a > np.minimum(y, 0.0), -g, -np.inf)
 
     def _step(self, s: int) -> None:
         """Where the dual is largest along one variable."""

@@ -16,7 +16,7 @@ from .. import _core
 from ..problem.problem import Floats
 from ..solvers.base import Fit, Resume, Run
 from ..solvers.pegasos import Pegasos
-from ..solvers.pegasos_options import late_start, random_stop, schedule
+from ..solvers.pegasos_options import late_start, radius_of, random_stop, schedule
 from .certificate import sampled
 from .journal import Enough, Journal
 from .kept import Keeper, of_point, to_point
@@ -218,7 +218,7 @@ class PegasosFit:
             step=kind,
             number=number,
             late=self.late,
-            radius=math.sqrt(problem.zero_value / problem.lam) if self.given.projection else 0.0,
+            radius=radius_of(problem) if self.given.projection else 0.0,
             moves_bias=problem.free_bias,
         )
 

@@ -30,12 +30,12 @@ __all__ = [
 NAMED: dict[str, type[Any]] = {"pegasos": Pegasos, "sdca": SDCA, "auto": Auto}
 
 
-def solver_of(solver: Any) -> Solver:
-    """The solver object behind the `solver` parameter: any that can check and solve."""
+def solver_of(solver: Any, lasvm: bool = False) -> Solver:
+    """The solver object behind the `solver` parameter: any that can check and solve. lasvm: whether it may be that."""
     if isinstance(solver, str) and solver in NAMED:
         named: Solver = NAMED[solver]()
         return named
-    known = "solver must be 'auto', 'sdca', 'pegasos', or an Auto, SDCA or Pegasos object"
+    known = f"solver must be 'auto', 'sdca', 'pegasos', or an Auto, SDCA{', LASVM' * lasvm} or Pegasos object"
     if isinstance(solver, type) and _can_solve(solver):
         raise ValueError(f"{known}, not a class: use solver={solver.__name__}().")
     if isinstance(solver, type) or not _can_solve(solver):

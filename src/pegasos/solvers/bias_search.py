@@ -135,8 +135,8 @@ class _Search:
         if self.T is None:
             steps = min(steps, math.ceil((self.run.max_epochs - self.epochs) * self.problem.m / self.k))
         self.last = fit = self.at(self.run, b, steps, left)
-        if self.best is None or not self.best.objective <= fit.objective:
-            self.best = fit
+        self._keep(fit)
+        assert self.best is not None
         self.steps, self.epochs = self.steps + fit.steps - left.steps, self.epochs + fit.epochs
         if len(fit.history):
             self.history.add(self.steps, self.best.objective, fit.dual_objective)
@@ -152,6 +152,16 @@ class _Search:
             self.bracket.cut(other, self.best.objective)
         self._combine()
         return fit
+
+    def _keep(self, fit: Fit) -> None:
+        """The best so far. Zero is tried too: where b is far off, or has to be, trials may all be worse."""
+        zero = self.problem.zero_value
+        if fit.objective > zero:
+            w, line = np.zeros_like(fit.w), (self.run.seconds(), fit.steps, zero, fit.dual_objective)
+            left = Resume(w, fit.steps, np.zeros(self.problem.n_duals), self.problem.lam, solver="pegasos")
+            fit = replace(fit, w=w, history=np.array([line]), resume=left)
+        if self.best is None or fit.objective < self.best.objective:
+            self.best = fit
 
     def _combine(self) -> None:
         """A line that falls and one that rises have a level one between them, which bounds the minimum itself."""

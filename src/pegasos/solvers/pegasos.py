@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 from typing import Any, ClassVar
 
@@ -15,7 +14,7 @@ from ..rules import Flag, Integer, Number, OneOf, OrNone, Rule, StartVector, Ste
 from .base import Fit, Resume, Run
 from .bias_search import search_bias
 from .own import Answers
-from .pegasos_options import Stream, average_left, counted_steps, native_options, norma_p, stream_of
+from .pegasos_options import Stream, average_left, counted_steps, native_options, norma_p, radius_of, stream_of
 from .pegasos_refusals import refuse, refuse_far_start
 
 
@@ -52,8 +51,9 @@ class Pegasos(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type 
         Whether to project w onto the ball of radius sqrt(f(0)/lam) after each step; always on in the 2007 paper.
     start : {"zero", "random"} or array of shape (n_features,), default="zero"
         w_1. With step="pegasos" it only decides which rows count as loss in step 1, since that step multiplies w by
-        1 - 1/1 = 0; it matters for the other step sizes. To go on from a w use `warm_start` or `partial_fit`, which
-        continue with step t + 1. "random": a random direction, a length of at most 1/sqrt(lam).
+        1 - 1/1 = 0; it matters for the other step sizes. It lies in the ball of radius sqrt(f(0)/lam), as the optimum
+        does. "random": a random direction, and a length drawn uniformly up to that radius. To go on from a w use
+        `warm_start` or `partial_fit`, which continue with step t + 1.
     output : {"last", "average", "tail", "random", "best"}, default="last"
         The last w, the average of all, the average of the last part, w at a random step, or the best of several random
         steps by objective. The last two need T. `objective_` and `gap_` belong to what is returned. In `partial_fit`
@@ -168,6 +168,8 @@ class Pegasos(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type 
         -------
         solver : Pegasos
         """
+        if T is None:  # Pegasos takes it for "until tol is proven", which no figure has
+            raise ValueError("T is the number of steps of the paper's algorithm, which has no other end; got None.")
         return cls(k=k, T=T, sampling="iid" if k == 1 else "subsets", projection=projection)
 
     @property
@@ -262,7 +264,7 @@ class Pegasos(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type 
         if isinstance(self.start, str) and self.start == "random":
             rng = np.random.default_rng(seed)
             direction = rng.normal(size=len(features))
-            features[:] = direction * (rng.uniform() / math.sqrt(problem.lam) / np.linalg.norm(direction))
+            features[:] = direction * (rng.uniform() * radius_of(problem) / np.linalg.norm(direction))
         elif not isinstance(self.start, str):
             features[:] = self.start
             refuse_far_start(features, problem)

@@ -40,13 +40,18 @@ def native_options(solver: Pegasos, problem: Problem, run: Run, start: Resume, s
     o.set_step(*schedule(solver), stream.late)
     o.bias_start, o.bias_late = bias_steps(solver, problem, run, stream)
     if solver.projection:
-        o.radius = math.sqrt(problem.zero_value / problem.lam)  # lam ||w*||^2 <= f(0)
+        o.radius = radius_of(problem)
     o.batch_bias = problem.bias == "batch"
     o.on_loss = solver.advance == "on_loss"
     o.tail = {"average": 1.0, "tail": float(solver.tail)}.get(solver.output, 0.0)
     if solver.output in ("random", "best"):
         _stop_at_random(solver, o, problem, run, t, seed)
     return o
+
+
+def radius_of(problem: Problem) -> float:
+    """Of the ball that holds the optimum, lam ||w*||^2 <= f(0): projections end on it, starts lie in it."""
+    return math.sqrt(problem.zero_value) / math.sqrt(problem.lam)  # the quotient itself may overflow
 
 
 def schedule(solver: Pegasos) -> tuple[str, float]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+from decimal import ROUND_DOWN, Context
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,10 +10,12 @@ import numpy as np
 from ..losses.own import check_loss
 from ..problem.problem import Floats, Problem
 from .base import Run
-from .pegasos_options import late_start
+from .pegasos_options import late_start, radius_of
 
 if TYPE_CHECKING:
     from .pegasos import Pegasos
+
+_DIGITS = 2e-7  # of a start in float32, which the product may round up
 
 
 def refuse_long_step(solver: Pegasos, lam: float) -> None:
@@ -61,12 +63,15 @@ def refuse(solver: Pegasos, problem: Problem, run: Run) -> None:
 
 def refuse_far_start(w: Floats, problem: Problem) -> None:
     """A w_1 outside the ball that the papers take it from, where it is the first w of all."""
-    length, radius = float(np.linalg.norm(w)), math.sqrt(problem.zero_value / problem.lam)
-    if length > radius * (1 + 1e-9):
+    radius, largest = radius_of(problem), float(np.abs(w).max(initial=0.0))
+    part = float(np.linalg.norm(w / largest)) if largest else 0.0  # the squares of w itself may overflow
+    if largest * part > radius * (1 + 1e-9):
+        digits = Context(prec=3, rounding=ROUND_DOWN)  # rounded up, it would be refused again
+        factor = float(digits.create_decimal_from_float(radius / largest / part * (1 - _DIGITS)))
         raise ValueError(
-            f"start has the length {length:.4g}, but w_1 must be in the ball that holds the optimum, of radius "
-            f"sqrt(f(0)/lam) = {radius:.4g}. Scale it down, start * {radius / length:.3g}; to go on from a longer w "
-            "use warm_start or partial_fit."
+            f"start has the length {largest * part:.4g}, but w_1 must be in the ball that holds the optimum, of radius "
+            f"sqrt(f(0)/lam) = {radius:.4g}. Scale it down, start * {factor:.3g}; to go on from a longer w use "
+            "warm_start or partial_fit."
         )
 
 
