@@ -15,7 +15,7 @@ pytest.importorskip("plotly", reason="plotly, which the report is drawn with, is
 def test_the_report_says_everything_and_loads_nothing(page):
     text = page.read_text()
     own = text.replace(write_report.plotly_js(), "")
-    for said in ("title of first", "a claim of a paper", "did not hold", "cannot be told", "3 &lt; 4", "seeds 0, 1",
+    for said in ("title of first", "a claim of a paper", "did not hold", "cannot be told", "3 &lt; 4", "Seeds 0, 1",
                  "stand-in", "python paper/second.py --quick", "a cpu", "numpy 2", "2 of 6 claims held",
                  "reduced sizes", "781,265", "3 minutes of the processor", "61 s of the processor"):  # fmt: skip
         assert said in own, said
@@ -35,11 +35,24 @@ def test_without_results_the_report_says_what_to_run(tmp_path):
 def test_every_figure_says_what_rows_it_shows(page):
     captions = re.findall("<figcaption>(.*?)</figcaption>", page.read_text())
     assert len(captions) == 3
-    assert all("a note CCAT: stand-in." in said for said in captions)
+    assert all("a note. CCAT: stand-in. a claim" in said for said in captions)
     assert all('a claim of a paper <span class="verdict' in said and "Seeds 0, 1." in said for said in captions)
     assert all("3 &lt; 4." in said and "one of a table" not in said for said in captions)
     said = {"note": "cov1: a part of it. Epsilon is 3."}, [{"paper": "cov1", "here": "a part of it"}]
     assert write_report.caption(*said) == said[0]["note"]  # not twice
+
+
+def test_every_figure_says_on_what_it_ran_and_how_to_run_it_again(page):
+    command = "PEGASOS_DATA=folder OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 python paper/{}.py --quick"
+    for name, said in zip(
+        ("first", "second", "second"), re.findall("<figcaption>(.*?)</figcaption>", page.read_text()), strict=True
+    ):
+        assert f"<code>{command.format(name)}</code>" in said
+        assert "a cpu, 2 cores; pegasos 1, numpy 2; commit abc." in said
+    outside = result("first", 1, True)
+    outside["machine"]["commit"] = None
+    assert "commit unknown" in write_report.ran(outside)  # of a copy that is no repository
+    assert write_report.ran(result("third", 0, None)) in page.read_text()  # once, where no figure says it
 
 
 def test_a_claim_stands_under_the_figures_that_show_it():
