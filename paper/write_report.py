@@ -20,6 +20,9 @@ mpl.use("Agg")
 import matplotlib.pyplot as plt  # only after the choice of backend
 
 PAGE = Path(__file__).parent / "page"
+# What a result depends on and its command does not say; `make paper` sets the threads.
+ENVIRONMENT = "PEGASOS_DATA=folder OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1"
+LIBRARIES = ("pegasos", "numpy", "scipy", "scikit-learn")
 VERDICT = {True: ("held", "held"), False: ("did not hold", "not"), None: ("cannot be told", "")}
 plt.rcParams.update(
     {"svg.fonttype": "none", "font.size": 9, "axes.grid": True, "grid.alpha": 0.25, "lines.linewidth": 1.4}
@@ -105,9 +108,8 @@ def section(n: int, result: dict[str, Any], svg: Path) -> str:
     parts.append("</div>")
     parts.append(data_html(result["data"]))
     parts.append(
-        f'<p class="how">Command: <code>{html.escape(result["command"])}</code>; {seeds(result)}; '
-        f"{result['cpu_seconds']:.0f} s of the processor, {html.escape(result['when'])}, "
-        f"commit {html.escape(str(result['machine']['commit']))}.</p></section>"
+        f'<p class="how">{seeds(result).capitalize()}; {result["cpu_seconds"]:.0f} s of the processor, '
+        f"{html.escape(result['when'])}. {'' if result['figures'] else ran(result)}</p></section>"
     )
     return "\n".join(parts)
 
@@ -122,6 +124,14 @@ def said(finding: dict[str, Any]) -> str:
 
 def seeds(result: dict[str, Any]) -> str:
     return f"seeds {', '.join(map(str, result['seeds'])) or 'none'}"
+
+
+def ran(result: dict[str, Any]) -> str:
+    """On what and with what it ran, and how to run it again."""
+    facts = result["machine"]
+    versions = [f"{name} {facts['versions'][name]}" for name in LIBRARIES if name in facts["versions"]]
+    where = [f"{facts['cpu']}, {facts['cores']} cores", ", ".join(versions), f"commit {facts['commit'] or 'unknown'}"]
+    return f"{html.escape('; '.join(where))}. <code>{ENVIRONMENT} {html.escape(result['command'])}</code>"
 
 
 def shown_by(figure: dict[str, Any], findings: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -149,15 +159,15 @@ def figure_html(n: int, j: int, result: dict[str, Any], figure: dict[str, Any], 
         f'role="img" aria-label="{html.escape(figure["title"])}"></div><div class="controls">{boxes}'
         f'<a download="{name}" href="data:image/svg+xml;base64,{copy}">SVG</a></div>'
         f"<figcaption>{html.escape(caption(figure, result['data']))} {claims} {seeds(result).capitalize()}. "
-        f"<code>{html.escape(result['command'])}</code></figcaption></figure>"
+        f'<span class="run">{ran(result)}</span></figcaption></figure>'
     )
 
 
 def caption(figure: dict[str, Any], data: list[dict[str, Any]]) -> str:
     """Its note, and the rows that it shows; where there are several data sets, notes and curves say which."""
     alone = len(data) == 1 and data[0]["here"] not in figure["note"]
-    named = f"{data[0]['paper']}: {data[0]['here']}." if alone else ""
-    return " ".join(filter(None, (figure["note"], named)))
+    named = f"{data[0]['paper']}: {data[0]['here']}" if alone else ""
+    return " ".join(f"{said.removesuffix('.')}." for said in (figure["note"], named) if said)
 
 
 def draw_svg(figure: dict[str, Any]) -> str:

@@ -1,14 +1,17 @@
 "use strict";
 // Draws every figure from the results in the page; nothing is fetched.
 const results = JSON.parse(document.getElementById("results").textContent);
-const COLOURS = { Pegasos: "#0b62a8", "Pegasos, projected": "#4fa3e3", SDCA: "#d9730d", "SVM-Perf": "#3f8f3a", LASVM: "#b5262b", "SVM-Light": "#7a4fa3", LIBLINEAR: "#8c6d31", SGDClassifier: "#7a7a7a", "pegasos (Auto)": "#0f8f8f", NORMA: "#b5262b" };
+const COLOURS = { Pegasos: "#0b62a8", "Pegasos, projected": "#3a92d8", SDCA: "#d9730d", "SVM-Perf": "#3f8f3a", LASVM: "#b5262b", "SVM-Light": "#7a4fa3", LIBLINEAR: "#8c6d31", SGDClassifier: "#7a7a7a", "pegasos (Auto)": "#0f8f8f", NORMA: "#b5262b" };
 const OTHERS = ["#0b62a8", "#d9730d", "#3f8f3a", "#b5262b", "#7a4fa3", "#8c6d31", "#0f8f8f", "#c2478f", "#7a7a7a", "#5f8f00", "#4a5fc1"];
+// Named one by one: plotly's own list has a button that uploads the figure, and may get others.
+const BUTTONS = [["toImage"], ["zoom2d", "pan2d"], ["zoomIn2d", "zoomOut2d", "autoScale2d", "resetScale2d"]];
+const LEAST = 220; // pixels of height that a legend leaves to the curves
 const hidden = new Set();
 const style = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
 function look() {
   const line = { gridcolor: style("--line"), linecolor: style("--line"), zerolinecolor: style("--line") };
-  return { paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", "font.color": style("--text"), "hoverlabel.bgcolor": style("--soft"), "hoverlabel.font.color": style("--text"),
+  return { paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", "font.color": style("--text"), "hoverlabel.bgcolor": style("--soft"), "hoverlabel.font.color": style("--text"), "modebar.activecolor": style("--text"),
     ...Object.fromEntries(["xaxis", "yaxis"].flatMap((axis) => Object.entries(line).map(([key, value]) => [`${axis}.${key}`, value]))) };
 }
 
@@ -31,16 +34,29 @@ function traces(figure) {
 
 function draw(place, figure) {
   const axis = (given) => ({ title: { text: given.label }, type: given.log ? "log" : "linear", exponentformat: "power", automargin: true });
-  const layout = { margin: { l: 62, r: 10, t: 10, b: 40 }, xaxis: axis(figure.x), yaxis: axis(figure.y), legend: { orientation: "h", x: 0, yref: "container", y: 0, yanchor: "bottom", font: { size: 11 } }, font: { family: "system-ui, sans-serif", size: 12 }, hovermode: "closest", hoverlabel: {}, modebar: { bgcolor: "rgba(0,0,0,0)", color: "#8a8a8a" } };
-  return Plotly.newPlot(place, traces(figure), layout, { responsive: true, displaylogo: false, modeBarButtonsToRemove: ["select2d", "lasso2d"] }).then(() => Plotly.relayout(place, look())).then(() => place.setAttribute("data-drawn", "yes"));
+  const layout = { margin: { l: 62, r: 10, t: 32, b: 40 }, xaxis: axis(figure.x), yaxis: axis(figure.y), legend: { orientation: "h", x: 0, yref: "container", y: 0, yanchor: "bottom", tracegroupgap: 0, font: { size: 11 } }, font: { family: "system-ui, sans-serif", size: 12 }, hovermode: "closest", hoverlabel: {}, modebar: { bgcolor: "rgba(0,0,0,0)", color: "#8a8a8a" } };
+  return Plotly.newPlot(place, traces(figure), layout, { displaylogo: false, modeBarButtons: BUTTONS, plotlyServerURL: "", showSendToCloud: false }).then(() => Plotly.relayout(place, look())).then(() => fit(place)).then(() => place.setAttribute("data-drawn", "yes"));
+}
+
+// As wide as its place, and as high as its legend asks for: on a phone that has a row for every curve or two.
+async function fit(place) {
+  place.dataset.width = place.clientWidth;
+  place.style.height = ""; // that of the style sheet
+  await Plotly.relayout(place, { autosize: true });
+  for (let tries = 0; tries < 3; ++tries) { // a higher figure may show more of the legend
+    const missing = LEAST - place.querySelector(".nsewdrag").getBoundingClientRect().height;
+    if (missing <= 0) return;
+    place.style.height = `${place.clientHeight + missing}px`;
+    await Plotly.relayout(place, { autosize: true });
+  }
 }
 
 const plots = [...document.querySelectorAll(".plot")];
 const figure_of = (place) => results[place.dataset.result].figures[place.dataset.figure];
 
-// A figure is as wide as its place, also when the window changes before it is drawn.
+// Also when the window changes before it is drawn. A change of height is our own, and made when the observer is done.
 const fitting = new ResizeObserver((seen) => {
-  for (const { target } of seen) if (target.dataset.drawn) Plotly.Plots.resize(target);
+  for (const { target } of seen) if (target.dataset.drawn && target.clientWidth !== Number(target.dataset.width)) setTimeout(() => fit(target));
 });
 
 // One after the other, so that the page can be read while they come.
@@ -63,9 +79,7 @@ for (const box of document.querySelectorAll("input[data-axis]")) {
 
 function set_theme(theme) {
   document.documentElement.dataset.theme = theme;
-  const button = document.getElementById("theme");
-  button.textContent = theme === "dark" ? "light" : "dark";
-  button.setAttribute("aria-pressed", String(theme === "dark"));
+  document.getElementById("theme").textContent = theme === "dark" ? "light theme" : "dark theme";
   for (const place of plots) if (place.dataset.drawn) Plotly.relayout(place, look());
 }
 document.getElementById("theme").addEventListener("click", () => set_theme(document.documentElement.dataset.theme === "dark" ? "light" : "dark"));
