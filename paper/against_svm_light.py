@@ -12,6 +12,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 from typing import Any
 
@@ -60,7 +61,7 @@ def compare(key: str, program: str) -> dict[str, Any]:
     zero = Optimum(0.0, 0.0, 0.0, 0.0)  # above zero is the objective itself
     for who, trace in value(shots, data, zero, data.lam).items():
         found[who]["objective"] = trace["suboptimality"][0]
-    return {"data": data.task.paper_name, "here": data.what, **found}
+    return {"data": data.task.paper_name, "here": data.what, "when": time.strftime("%Y-%m-%d", time.gmtime()), **found}
 
 
 if __name__ == "__main__":
