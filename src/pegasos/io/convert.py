@@ -13,7 +13,7 @@ from numpy.typing import DTypeLike, NDArray
 
 import pegasos
 
-from ..memory import Memory, n_bytes, shown, taken
+from ..memory import Memory, n_bytes, shown, taken, tighter
 from .atomic import Path
 from .mapped import new_file
 from .pieces import Piece, Source
@@ -92,11 +92,10 @@ def convert_data(
 
 
 def _room(memory: Memory) -> int:
-    given, mine = n_bytes(memory), taken()
-    free = (given or mine + 2_000_000_000) - mine
-    if free < _LEAST:
-        raise ValueError(f"memory={memory!r} is too little: converting takes {shown(mine + _LEAST)} at least.")
-    return free
+    name, limit, mine = tighter(n_bytes(memory) or taken() + 2_000_000_000)
+    if limit - mine < _LEAST:
+        raise ValueError(f"{name} is too little: converting takes {shown(mine + _LEAST)} at least.")
+    return limit - mine
 
 
 class Labels:
