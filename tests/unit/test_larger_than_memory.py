@@ -9,10 +9,16 @@ from pegasos import (
     SDCA,
     Auto,
     KernelPegasosClassifier,
+    KernelPegasosClassifierCV,
+    KernelPegasosRegressor,
+    KernelPegasosRegressorCV,
     Pegasos,
     PegasosClassifier,
     PegasosClassifierCV,
     PegasosRegressor,
+    PegasosSequenceTagger,
+    PegasosSequenceTaggerCV,
+    PegasosStructured,
     checkpointing,
     convert_data,
     open_data,
@@ -196,12 +202,40 @@ def test_settled_rows_leave_the_runs(tmp_path) -> None:
     assert read[True] < 0.5 * read[False]
 
 
-def test_models_with_a_kernel_say_why_they_need_memory(tmp_path) -> None:
-    data = stored(tmp_path, SPARSE, SIGNS)
-    with pytest.raises(
-        ValueError, match=r"KernelPegasosClassifier needs rows in memory, and these are in the file .*rows"
+OTHERS = {
+    "KernelPegasosClassifier": (KernelPegasosClassifier(), "a kernel compares each"),
+    "KernelPegasosRegressor": (KernelPegasosRegressor(), "a kernel compares each"),
+    "KernelPegasosClassifierCV": (KernelPegasosClassifierCV(), "a kernel compares each"),
+    "KernelPegasosRegressorCV": (KernelPegasosRegressorCV(), "a kernel compares each"),
+    "PegasosSequenceTagger": (PegasosSequenceTagger(), "a sequence is learned as a whole"),
+    "PegasosSequenceTaggerCV": (PegasosSequenceTaggerCV(), "a sequence is learned as a whole"),
+    "PegasosStructured": (PegasosStructured(None), "an example is an object"),
+}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_models_that_need_memory_say_why(tmp_path, name: str) -> None:
+    data, (model, why) = stored(tmp_path, SPARSE, SIGNS), OTHERS[name]
+    for labels in ((), (data.y,)):
+        with pytest.raises(
+            ValueError, match=rf"{name} needs rows in memory, and these are in the file .*rows\.pegasos: {why}"
+        ):
+            model.fit(data, *labels)
+    with pytest.raises(ValueError, match="needs rows in memory"):
+        model.fit(X=data)
+
+
+def test_labels_that_are_forgotten_are_a_sentence() -> None:
+    tokens = [[{"a": 1.0}, {"b": 1.0}]]
+    for forgotten in (
+        lambda: KernelPegasosClassifier().fit(SPARSE),
+        lambda: KernelPegasosRegressor().fit(SPARSE),
+        lambda: PegasosSequenceTagger().fit(tokens),
+        lambda: PegasosSequenceTagger(pairs="all").partial_fit(tokens, classes=["x", "y"]),
+        lambda: PegasosSequenceTaggerCV().fit(tokens),
     ):
-        KernelPegasosClassifier().fit(data, data.y)
+        with pytest.raises(ValueError, match=r"requires y to be passed|y is missing"):
+            forgotten()
 
 
 def test_names_of_a_frame_are_kept(tmp_path) -> None:
