@@ -216,10 +216,6 @@ REFUSED = {
         lambda d: convert_data((X, np.array([b"a", b"b"] * 200)), d / "b"),
         "row 0 is of type bytes, and a data file holds numbers or words. Decode them",
     ),
-    "labels of bytes as objects": (
-        lambda d: convert_data((X, np.array([b"a", b"b"] * 200, object)), d / "b"),
-        "row 0 is of type bytes",
-    ),
     "labels of decimals": (
         lambda d: convert_data((X, np.array([1, Decimal(2)] * 200, object)), d / "b"),
         "row 1 is of type Decimal, and a data file holds numbers or words. Convert them",
