@@ -12,6 +12,7 @@ from threading import Lock
 from typing import Any
 
 from .estimators.typed import P, R, with_callbacks
+from .problem.data import refuse_source
 from .problem.problem import Floats
 from .solvers.base import Now, Report
 
@@ -42,6 +43,7 @@ def all_or_nothing(method: Callable[P, R]) -> Callable[P, R]:
     @wraps(method)
     def fit(*args: P.args, **kwargs: P.kwargs) -> R:
         model: Any = args[0]
+        refuse_source(args[1] if len(args) > 1 else kwargs.get("X"), model)
         mine = object()
         known = vars(model)
         before, fitted = {name: known[name] for name in _INPUT if name in known}, known.get("history_")

@@ -5,6 +5,7 @@ import gzip
 import os
 import pickle
 import re
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from disk_faults import count_refusals
 from sklearn.datasets import dump_svmlight_file
 
 import pegasos
-from pegasos import convert_data, load_model, open_data, read_svmlight
+from pegasos import PegasosClassifier, convert_data, load_model, open_data, read_svmlight
 from pegasos.io import convert as converting
 from pegasos.io import mapped, shuffle
 from pegasos.io.shuffle import keys_of
@@ -126,14 +127,42 @@ def test_a_table_in_pieces_is_the_table(tmp_path) -> None:
         assert data.y.tolist() == label[order].tolist()
 
 
-@pytest.mark.parametrize("y", [np.arange(400) % 3, Y > 0, (Y > 0).astype(np.float32), rng.normal(size=400)], ids=str)
-def test_labels_keep_their_type(tmp_path, monkeypatch, y) -> None:
-    monkeypatch.setattr(converting, "_MOST_CLASSES", 200)
+TYPES = [kind for kind in np.typecodes["AllInteger"] + np.typecodes["Float"] + "?" if np.dtype(kind).itemsize <= 8]
+
+
+@pytest.mark.parametrize(
+    "y", [*((np.arange(400) % 2).astype(kind) for kind in TYPES), np.arange(400) % 3 - 1], ids=lambda y: y.dtype.char
+)
+def test_labels_keep_their_type(tmp_path, y) -> None:
     convert_data((X, y), tmp_path / "a.pegasos")
     data = open_data(tmp_path / "a.pegasos")
     assert data.y.dtype == y.dtype
     assert data.y.tolist() == y[order_of(0)].tolist()
-    assert (data.classes is None) == (y.dtype == np.float64)
+    from_file, in_memory = (PegasosClassifier(lam=0.1).fit(*given).classes_ for given in ((data,), (X, y)))
+    assert from_file.dtype == in_memory.dtype
+    assert from_file.tolist() == in_memory.tolist()
+
+
+def test_labels_that_are_no_classes_are_double_precision(tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(converting, "_MOST_CLASSES", 200)
+    y = rng.normal(size=400)
+    convert_data((X, y), tmp_path / "a.pegasos")
+    data = open_data(tmp_path / "a.pegasos")
+    assert data.classes is None
+    assert data.y.dtype == np.float64
+    assert data.y.tolist() == y[order_of(0)].tolist()
+
+
+def test_labels_of_other_layouts_and_objects_are_the_numbers_that_they_are(tmp_path) -> None:
+    whole = np.arange(400) % 3
+    for y, kind in (
+        (whole.astype(">i4"), "int32"),
+        (whole.astype(object), "int64"),
+        (whole + np.longdouble(0), "float64"),
+    ):
+        convert_data((X, y), tmp_path / "a.pegasos")
+        assert open_data(tmp_path / "a.pegasos").y.dtype == kind
+        assert open_data(tmp_path / "a.pegasos").y.tolist() == whole[order_of(0)].tolist()
 
 
 def test_an_open_file_can_be_sent_to_another_process(tmp_path) -> None:
@@ -183,6 +212,23 @@ REFUSED = {
     "no type": (lambda d: convert_data(d / "a.svm", d / "b", dtype=int), "dtype must be float32 or float64"),
     "a label too many": (lambda d: convert_data((X, Y[1:]), d / "b"), "with a label for each row"),
     "mixed labels": (lambda d: convert_data((X, np.array([1, "a"] * 200, object)), d / "b"), "not both"),
+    "labels of bytes": (
+        lambda d: convert_data((X, np.array([b"a", b"b"] * 200)), d / "b"),
+        "row 0 is of type bytes, and a data file holds numbers or words. Decode them",
+    ),
+    "labels of decimals": (
+        lambda d: convert_data((X, np.array([1, Decimal(2)] * 200, object)), d / "b"),
+        "row 1 is of type Decimal, and a data file holds numbers or words. Convert them",
+    ),
+    "a label is missing": (
+        lambda d: convert_data((X, np.array(["a", None] * 200, object)), d / "b"),
+        "row 1 is of type NoneType, and a data file holds numbers or words. Leave the row out",
+    ),
+    "a label is NaN": (
+        lambda d: convert_data((X, np.array([1, np.nan] * 200, object)), d / "b"),
+        "has the label nan in row 1 (from 0)",
+    ),
+    "huge labels as objects": (lambda d: convert_data((X, np.array([1, 2**70] * 200, object)), d / "b"), "beyond 2^53"),
     "huge labels": (lambda d: convert_data((X, np.full(400, 2**60)), d / "b"), "beyond 2^53"),
     "rows as a model": (lambda d: load_model(d / "c.pegasos"), "holds rows, not a model"),
 }

@@ -52,6 +52,19 @@ def test_rows_in_float32_score_like_the_same_rows_in_float64():
     np.testing.assert_allclose(model.decision_function(X), model.decision_function(X.astype(float)), atol=1e-4)
 
 
+@pytest.mark.parametrize(("lam", "short"), [(1e-2, True), (1e-3, True), (1e-5, False)])
+def test_float32_values_are_used_where_scores_stay_right_to_five_digits(monkeypatch, lam, short):
+    rng = np.random.default_rng(1)
+    X = (rng.random((1500, 60)) < 0.2).astype(np.float32)
+    y = X @ rng.normal(size=60) + rng.normal(size=1500) > 0
+    model = KernelPegasosClassifier(lam=lam, gamma=0.05).fit(X, y)
+    kinds, block = set(), rbf.Rbf.block
+    monkeypatch.setattr(rbf.Rbf, "block", lambda self, A, B: (kinds.add(A.X.dtype), block(self, A, B))[1])
+    scores, exact = model.decision_function(X), model.decision_function(X.astype(np.float64))
+    assert kinds == {np.dtype(np.float32 if short else np.float64), np.dtype(np.float64)}
+    assert (abs(scores - exact) <= 1e-5 * np.maximum(1, abs(exact))).all()
+
+
 @pytest.mark.parametrize("name", ["rbf", "linear", "poly", "cosine", "laplacian", "chi2"])
 @pytest.mark.parametrize("scale", [1e20, 1e30, 1e-30])
 @pytest.mark.parametrize("kind", [np.asarray, sp.csr_matrix])

@@ -1,22 +1,24 @@
 """Fits from a file whose rows stay there: the same model as from memory, in as little memory as was asked for."""
 
-import os
-import subprocess
-import sys
-import textwrap
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.base import clone
 
 from pegasos import (
     SDCA,
     Auto,
     KernelPegasosClassifier,
+    KernelPegasosClassifierCV,
+    KernelPegasosRegressor,
+    KernelPegasosRegressorCV,
     Pegasos,
     PegasosClassifier,
     PegasosClassifierCV,
     PegasosRegressor,
+    PegasosSequenceTagger,
+    PegasosSequenceTaggerCV,
+    PegasosStructured,
     checkpointing,
     convert_data,
     open_data,
@@ -161,6 +163,18 @@ def test_too_little_memory_is_refused_with_the_least(tmp_path) -> None:
         PegasosClassifier().fit(data)
 
 
+def test_models_of_several_classes_are_counted(tmp_path) -> None:
+    """Those that are finished while others are fitted; and with a start, what they go on from."""
+    data = stored(tmp_path, sp.hstack([SPARSE, sp.csr_matrix((3000, 400_000))]).tocsr(), THREE)
+    model = PegasosClassifier(lam=1e-3, max_epochs=1, tol=1.0, warm_start=True).fit(data)
+    for going_on in (False, True):
+        free = taken() + 32_000_000 + 8 * 400_201 * (18 + (9 if going_on else 3))
+        tight, enough = (open_data(data.path, memory=free + more) for more in (-4_000_000, 4_000_000))
+        with pytest.raises(ValueError, match=r"400,201 weights for each of 3 classes takes \d+ MB at least"):
+            (model if going_on else clone(model)).fit(tight)
+        (model if going_on else clone(model)).fit(enough)
+
+
 def test_amounts_of_memory() -> None:
     assert [n_bytes(said) for said in ("2GB", "1.5 gib", 77, "12", None)] == [2 * 10**9, 3 * 2**29, 77, 12, None]
     assert [shown(n) for n in (999, 1_000_001, 52_000_000, 123_400_000, 2**31)] == [
@@ -169,47 +183,6 @@ def test_amounts_of_memory() -> None:
     for said in ("", "2 apples", "-1GB", "0", "1e3", "1..2MB", -5, float("nan")):
         with pytest.raises(ValueError, match="is no amount of memory"):
             n_bytes(said)
-
-
-LIMITED = """
-    import resource, sys
-    import numpy as np
-    from pegasos import PegasosClassifier, PegasosRegressor, open_data
-    from pegasos.memory import taken
-
-    kind, path, allowed = sys.argv[1], sys.argv[2], int(sys.argv[3])
-    model = {
-        "auto": PegasosClassifier(lam=1e-5, tol=1e-3, n_jobs=2),
-        "pegasos": PegasosClassifier(lam=1e-4, solver="pegasos", max_epochs=1),
-        "regression": PegasosRegressor(lam=1e-3, tol=1e-2),
-    }[kind]
-    with open("/proc/self/status") as status:
-        data = next(int(line.split()[1]) * 1024 for line in status if line.startswith("VmData:"))
-    resource.setrlimit(resource.RLIMIT_DATA, (data + allowed, data + allowed))
-    rows = open_data(path, memory=taken() + allowed)
-    model.fit(rows)
-    try:
-        np.ones(allowed // 4)
-    except MemoryError:
-        print("limited")
-"""
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="RLIMIT_DATA counts private memory on Linux alone")
-@pytest.mark.parametrize(("kind", "megabytes"), [("auto", 50), ("pegasos", 40), ("regression", 120)])
-def test_a_process_of_its_own_stays_below_its_limit(tmp_path_factory, kind: str, megabytes: int) -> None:
-    """A million rows, of which dual variables and the like alone would take 17 MB, with 6 to 16 MB for them."""
-    path = tmp_path_factory.getbasetemp() / "many.pegasos"
-    if not path.exists():
-        m, generator = 1_000_000, np.random.default_rng(0)
-        columns = generator.integers(0, 50, (m, 2), dtype=np.int32) + np.array([0, 50], np.int32)
-        X = sp.csr_matrix((np.ones(2 * m), columns.ravel(), np.arange(0, 2 * m + 1, 2)), shape=(m, 100))
-        convert_data((X, np.where(columns.sum(axis=1) > 98, 1, -1)), path, dtype=np.float32)
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-    command = [sys.executable, "-W", "ignore", "-c", textwrap.dedent(LIMITED), kind, str(path), str(megabytes * 10**6)]
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
-    assert done.returncode == 0, done.stderr
-    assert "limited" in done.stdout
 
 
 @pytest.mark.filterwarnings("ignore:not converged")
@@ -229,12 +202,40 @@ def test_settled_rows_leave_the_runs(tmp_path) -> None:
     assert read[True] < 0.5 * read[False]
 
 
-def test_models_with_a_kernel_say_why_they_need_memory(tmp_path) -> None:
-    data = stored(tmp_path, SPARSE, SIGNS)
-    with pytest.raises(
-        ValueError, match=r"KernelPegasosClassifier needs rows in memory, and these are in the file .*rows"
+OTHERS = {
+    "KernelPegasosClassifier": (KernelPegasosClassifier(), "a kernel compares each"),
+    "KernelPegasosRegressor": (KernelPegasosRegressor(), "a kernel compares each"),
+    "KernelPegasosClassifierCV": (KernelPegasosClassifierCV(), "a kernel compares each"),
+    "KernelPegasosRegressorCV": (KernelPegasosRegressorCV(), "a kernel compares each"),
+    "PegasosSequenceTagger": (PegasosSequenceTagger(), "a sequence is learned as a whole"),
+    "PegasosSequenceTaggerCV": (PegasosSequenceTaggerCV(), "a sequence is learned as a whole"),
+    "PegasosStructured": (PegasosStructured(None), "an example is an object"),
+}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_models_that_need_memory_say_why(tmp_path, name: str) -> None:
+    data, (model, why) = stored(tmp_path, SPARSE, SIGNS), OTHERS[name]
+    for labels in ((), (data.y,)):
+        with pytest.raises(
+            ValueError, match=rf"{name} needs rows in memory, and these are in the file .*rows\.pegasos: {why}"
+        ):
+            model.fit(data, *labels)
+    with pytest.raises(ValueError, match="needs rows in memory"):
+        model.fit(X=data)
+
+
+def test_labels_that_are_forgotten_are_a_sentence() -> None:
+    tokens = [[{"a": 1.0}, {"b": 1.0}]]
+    for forgotten in (
+        lambda: KernelPegasosClassifier().fit(SPARSE),
+        lambda: KernelPegasosRegressor().fit(SPARSE),
+        lambda: PegasosSequenceTagger().fit(tokens),
+        lambda: PegasosSequenceTagger(pairs="all").partial_fit(tokens, classes=["x", "y"]),
+        lambda: PegasosSequenceTaggerCV().fit(tokens),
     ):
-        KernelPegasosClassifier().fit(data, data.y)
+        with pytest.raises(ValueError, match=r"requires y to be passed|y is missing"):
+            forgotten()
 
 
 def test_names_of_a_frame_are_kept(tmp_path) -> None:

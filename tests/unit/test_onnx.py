@@ -98,6 +98,24 @@ TOKENS = (np.random.default_rng(1).uniform(size=(400, 12)) < 0.3).astype(float)
 TAGS = np.array(["a", "b", "c"])[(TOKENS @ np.arange(36).reshape(12, 3) % 7).argmax(axis=1)]
 
 
+@pytest.mark.parametrize("loss", ["hinge", "log"])
+@pytest.mark.parametrize("kernel", ["linear", "rbf", "poly"])
+def test_kernels_over_rows_in_float32_answer_as_the_model_does(kernel: Any, loss: Any, tmp_path: Path) -> None:
+    """With large coefficients, which make small errors of kernel values large ones of scores."""
+    generator = np.random.default_rng(1)
+    rows = generator.normal(size=(120, 8)).astype(np.float32)
+    y = (rows[:, 0] + generator.normal(size=120) > 0).astype(int)
+    model = KernelPegasosClassifier(lam=1e-4, kernel=kernel, loss=loss, random_state=0).fit(rows, y)
+    model.to_onnx(tmp_path / "m.onnx")
+    found = run(tmp_path / "m.onnx", rows)
+    ours = model.decision_function(rows)
+    ahead = found["scores"].reshape(120, -1)[:, -1]
+    assert (abs(ahead - ours) <= 1e-5 * np.maximum(1, abs(ours))).all()
+    np.testing.assert_array_equal(found["label"], model.predict(rows))
+    if loss == "log":
+        np.testing.assert_allclose(found["probabilities"], model.predict_proba(rows), rtol=0, atol=1e-5)
+
+
 @pytest.mark.parametrize(
     "options", [{}, {"loss": "log"}, {"loss": "log", "boundaries": "none", "pairs": "all"}, {"allowed": "mask"}]
 )

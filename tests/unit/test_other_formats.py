@@ -216,6 +216,11 @@ def test_what_scikit_learn_has_not_is_said() -> None:
             MODELS[name][0]().to_sklearn()
     with pytest.raises(ValueError, match="rows that are objects"):
         MODELS["own kernel"][0]().to_sklearn()
+    with pytest.raises(ValueError, match=r"chi2_kernel takes dense rows only, .* or use model\.to_onnx"):
+        KernelPegasosClassifier(kernel="chi2", lam=0.1).fit(sp.csr_matrix(abs(X)), SIGNS).to_sklearn()
+    log = KernelPegasosClassifier(loss="log", lam=0.1).fit(X, SIGNS)
+    assert hasattr(log, "predict_proba")
+    assert not hasattr(log.to_sklearn(), "predict_proba")  # as docs/files.md says
     with pytest.raises(ValueError, match="whole degrees"):
         KernelPegasosClassifier(kernel="poly", degree=2.5, lam=0.1).fit(abs(X), SIGNS).to_sklearn()
     with pytest.raises(NotFittedError):

@@ -23,7 +23,7 @@ MINE = {
     "structured",
     "search, own folds",
 }  # types of the user's come with them
-REASON = "is not installed; it is no dependency of the project"
+REASON = "is not installed, but is in the dependency group `test`"
 
 
 @pytest.mark.parametrize("name", sorted(set(MODELS) - MINE - {"costs"}))

@@ -167,7 +167,7 @@ class KernelPegasosClassifier(Answers, KernelModel):
 
     @with_callbacks
     @all_or_nothing
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Train on X and y.
 
         Parameters

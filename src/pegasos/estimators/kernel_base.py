@@ -62,6 +62,7 @@ class KernelModel(KernelScores):
     """Base of the kernel estimators. w is a sum over rows: what a linear model keeps per feature is per row here."""
 
     _keeps_checkpoints = True
+    _needs_memory = "a kernel compares each with all others"
     support_: NDArray[np.intp]
     dual_coef_: Floats
     kernel: Any
@@ -82,11 +83,6 @@ class KernelModel(KernelScores):
 
     def _read_rows(self, X: Any, y: Any, reset: bool, numeric: bool = False) -> tuple[Any, Data, NDArray[Any]]:
         """X in an order that kernels can use, the same as it came, and y."""
-        if hasattr(X, "blocks"):
-            raise ValueError(
-                f"{type(self).__name__} needs rows in memory, and these are in {X.place}: a kernel compares each with "
-                "all others. Use a linear model, or load them: read_data."
-            )
         refuse_missing(y)
         if callable(self.kernel) and not kernels.is_table(X):
             return self._read_objects(X, y, numeric)

@@ -106,7 +106,7 @@ class KernelPegasosRegressor(RegressorMixin, KernelModel):  # type: ignore[misc]
 
     @with_callbacks
     @all_or_nothing
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Train on X and the numbers y.
 
         Parameters

@@ -13,6 +13,7 @@ from .. import kernels
 from ..cores import thread_count
 from ..kernel_solvers.blas import single_blas
 from ..kernel_solvers.tiles import Look, each_piece
+from ..kernels._base import TYPICAL
 from ..problem.columns import FEW, owned, used_columns
 from ..problem.pairs import pairs_of
 from ..problem.problem import Floats
@@ -20,7 +21,9 @@ from ..problem.rows import make_rows, validated
 from .base import Model
 from .fitted import support_numbers, support_objects, support_rows
 
-_UNSEEN = 1e-4  # error of a prediction, relative to the labels, that is none
+_UNSEEN = 1e-5  # error of a prediction, relative to the labels, that is none
+_UNIT32 = 2.0**-24
+_SURE = 4  # standard deviations
 
 
 class KernelScores(Model):
@@ -48,26 +51,30 @@ class KernelScores(Model):
             X = X.astype(self._accurate(X, vectors, factors), copy=False)
         rows = kernel.prepare(X)
         support = kernel.support(vectors.astype(X.dtype, copy=False), numbers)
-        factors = factors.T.astype(np.float64 if looked_up else X.dtype)
+        factors = factors.T  # sums are float64 whatever the values are: large terms cancel
         out = np.tile(intercept, (X.shape[0], 1))
 
         def piece(lines: slice, look: Look) -> None:
             some, mine = rows.take(lines), out[lines]
             for index, scores in self._parts:
                 look()
-                mine[:, scores] += kernel.block(some, support.take(index)) @ factors[index][:, scores]
+                values = kernel.block(some, support.take(index)).astype(np.float64, copy=False)
+                mine[:, scores] += values @ factors[index][:, scores]
 
         with single_blas():
             each_piece(X.shape[0], 512, thread_count(self.n_jobs), piece, lambda: None)
         return out
 
     def _accurate(self, X: Any, vectors: Any, factors: Floats) -> Any:
-        """float32 for rows in float32, if that does not show in the scores."""
+        """float32 for rows in float32, if that does not show in the scores. A kernel value is wrong by a unit of
+        float32 times the largest, as a standard deviation; the sum over support vectors is exact, but multiplies each
+        with its factor: as for independent errors, their squares add up.
+        """
         if X.dtype != np.float32 or not factors.shape[1]:
             return np.float64
-        error = max(self._fitted_kernel.coarseness(rows) for rows in (X, vectors))
+        largest = max(self._fitted_kernel.coarseness(rows) for rows in (X, vectors)) / TYPICAL
         spread = float(np.sqrt(np.square(factors).sum(axis=1).max()))
-        return np.float32 if error * spread <= _UNSEEN * self._score_scale else np.float64
+        return np.float32 if _SURE * _UNIT32 * largest * spread <= _UNSEEN * self._score_scale else np.float64
 
 
 def parts_of(n_support: int, codes: NDArray[Any] | None, n_classes: int) -> list[tuple[NDArray[np.intp], Any]]:

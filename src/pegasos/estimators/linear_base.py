@@ -20,7 +20,8 @@ from ..problem.targets import assert_numbers
 from ..progress import Told
 from ..solvers import SDCA, Auto, Pegasos, solver_of
 from ..solvers.base import Fit, Resume, Run, Solver
-from ..solvers.memory_budget import budget_for
+from ..solvers.many import Job, ReportOf, solve_many
+from ..solvers.memory_budget import budget_for, explained
 from .base import Model
 from .fitted import linear_models, sparse_models
 from .sparse_weights import SparseWeights, sparse_scores
@@ -132,14 +133,18 @@ class LinearModel(SparseWeights, Model):
 
     def _solve(self, problem: Problem, names: list[str], run: Run, goes_on: bool, told: Told) -> list[Fit]:
         """One fit, or one for each named class against the rest."""
-        problem.check_scale()
-        solver = self._method(problem, run)
-        solver.check(problem, run)
-        at_once = min(run.threads, len(names))
-        run = replace(run, memory=budget_for(problem, run, at_once))
-        zero = Resume(np.zeros(problem.n_weights))
-        starts = self._starts(problem, len(names)) if goes_on else [zero] * len(names)
-        return self._solve_all(problem, names, solver, run, starts, told)
+        run = replace(run, memory=budget_for(problem, run, len(names), goes_on))
+        with explained(run.memory):
+            problem.check_scale()
+            solver = self._method(problem, run)
+            solver.check(problem, run)
+            zero = Resume(np.zeros(problem.n_weights))
+            starts = self._starts(problem, len(names)) if goes_on else [zero] * len(names)
+            return self._solve_all(problem, names, solver, run, starts, told)
+
+    def _solve_jobs(self, jobs: list[Job], solver: Solver, run: Run, seed: int, report_of: ReportOf) -> list[Fit]:
+        place = np.empty((len(jobs), jobs[0].stated.n_weights)) if len(jobs) > 1 else None
+        return solve_many(jobs, solver, run, seed, report_of, place)
 
     def _method(self, problem: Problem, run: Run) -> Solver:
         solver, named = solver_of(self.solver), isinstance(self.solver, str)
@@ -181,10 +186,23 @@ class LinearModel(SparseWeights, Model):
 
     def _set(self, problem: Problem, fits: list[Fit], names: NDArray[Any], run: Run) -> None:
         """Set the fitted attributes; what interrupted the fit is raised at the end."""
-        self._take(self._shaped(problem, [fit.w for fit in fits]))
+        weights = [fit.w for fit in fits]
+        self._take(self._shaped(problem, weights) if len(fits) == 1 else _split(weights[0].base, problem.centre))
         self._record(problem, fits, names, run)
 
     def _shaped(self, problem: Problem, weights: list[Floats]) -> dict[str, Any]:
         """The attributes that weights become."""
         w = problem.models(weights)
         return {"coef_": np.ascontiguousarray(w[:, :-1]), "intercept_": w[:, -1].copy()}
+
+
+def _split(models: Any, centre: float) -> dict[str, Any]:
+    """Models as rows, the bias last, as attributes. Where they lie, the weights move up to one another, without a copy
+    of them, which there may be no memory for.
+    """
+    intercept = models[:, -1] + centre
+    count, width = models.shape[0], models.shape[1] - 1
+    everything = models.reshape(-1)
+    for k in range(1, count):
+        everything[k * width : (k + 1) * width] = models[k, :-1]
+    return {"coef_": everything[: count * width].reshape(count, width), "intercept_": intercept}

@@ -13,7 +13,7 @@ from numpy.typing import DTypeLike, NDArray
 
 import pegasos
 
-from ..memory import Memory, n_bytes, shown, taken
+from ..memory import Memory, n_bytes, shown, taken, tighter
 from .atomic import Path
 from .mapped import new_file
 from .pieces import Piece, Source
@@ -92,11 +92,10 @@ def convert_data(
 
 
 def _room(memory: Memory) -> int:
-    given, mine = n_bytes(memory), taken()
-    free = (given or mine + 2_000_000_000) - mine
-    if free < _LEAST:
-        raise ValueError(f"memory={memory!r} is too little: converting takes {shown(mine + _LEAST)} at least.")
-    return free
+    name, limit, mine = tighter(n_bytes(memory) or taken() + 2_000_000_000)
+    if limit - mine < _LEAST:
+        raise ValueError(f"{name} is too little: converting takes {shown(mine + _LEAST)} at least.")
+    return limit - mine
 
 
 class Labels:
@@ -112,22 +111,47 @@ class Labels:
 
     def numbers(self, y: Any) -> NDArray[np.float64]:
         y = np.asarray(y)
-        begins, self.rows = self.rows == 0, self.rows + len(y)
-        if y.dtype.kind in "OUS":
+        begins, before = self.rows == 0, self.rows
+        self.rows += len(y)
+        if y.dtype.kind in "OS":
+            y = self._plain(y, before)
+        if y.dtype.kind == "U":
             words = self._words = {} if begins else self._words
-            if words is None or not all(isinstance(each, str) for each in y.tolist()):
+            if words is None:
                 raise ValueError(f"{self._where}: labels must be numbers or words, not both.")
             return np.array([words.setdefault(each, len(words)) for each in y.tolist()], np.float64)
-        if y.dtype.kind not in "biuf" or self._words is not None:
-            raise ValueError(f"{self._where}: labels must be numbers or words, not {y.dtype}.")
-        if y.dtype.kind in "iu" and len(y) and max(abs(int(y.min())), abs(int(y.max()))) > 2**53:
+        if y.dtype.kind not in "biufO" or self._words is not None:
+            what = "both" if y.dtype.kind in "biufO" else y.dtype
+            raise ValueError(f"{self._where}: labels must be numbers or words, not {what}.")
+        # Python's integers of more than 64 bits are objects still.
+        if y.dtype.kind in "iuO" and len(y) and max(abs(int(y.min())), abs(int(y.max()))) > 2**53:
             raise ValueError(f"{self._where}: labels beyond 2^53 do not fit into a floating point number.")
+        if y.dtype.itemsize > 8:
+            y = y.astype(np.float64)  # as they are stored
         self._dtype = y.dtype if self._dtype is None else np.result_type(self._dtype, y.dtype)
         if self._numbers is not None:
             found = np.unique(np.concatenate([self._numbers, np.unique(y)]))
             self._numbers = found if len(found) <= _MOST_CLASSES else None
         numbers: NDArray[np.float64] = y.astype(np.float64)
         return numbers
+
+    def _plain(self, y: NDArray[Any], first: int) -> NDArray[Any]:
+        """Python's objects as an array of numbers or of words. first: the number of the first row of them."""
+        listed = y.tolist()
+        for row, label in enumerate(listed, first):
+            if not isinstance(label, (str, bool, int, float, np.number, np.bool_)):
+                advice = "Leave the row out, or give it a label." if label is None else "Convert them: str(label)."
+                if isinstance(label, bytes):
+                    advice = "Decode them: label.decode()."
+                raise ValueError(
+                    f"{self._where}: the label of row {row} is of type {type(label).__name__}, and a data file holds "
+                    f"numbers or words. {advice}"
+                )
+            if isinstance(label, (float, np.floating)) and not np.isfinite(label):
+                raise ValueError(f"{self._where} has the label {label} in row {row} (from 0).")
+        if 0 < sum(isinstance(label, str) for label in listed) < len(listed):
+            raise ValueError(f"{self._where}: labels must be numbers or words, not both.")
+        return np.array(listed)
 
     def classes(self) -> list[Any] | None:
         """All labels in order; None for numbers of which there are too many."""
@@ -146,7 +170,7 @@ class Labels:
 
     @property
     def dtype(self) -> str:
-        return "str" if self._words is not None else str(self._dtype)
+        return "str" if self._words is not None or self._dtype is None else self._dtype.name
 
 
 def _write(path: Path, source: Source, labels: Labels, rows: Iterator[Piece], shuffled: bool) -> None:

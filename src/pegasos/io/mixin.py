@@ -74,7 +74,8 @@ class Files:
             LinearSVC, LogisticRegression, LinearSVR, SVC or SVR; for several classes with the log loss, or with a
             kernel and multi_class="ovr", a OneVsRestClassifier of them. Its C is not known: the number of rows is no
             part of a model. Of a search it is the model that was chosen; probabilities that `probability` has added
-            stay behind, and where the estimator would have others instead, those of its loss, it is refused.
+            stay behind, and where the estimator would have others instead, those of its loss, it is refused. SVC has
+            no probabilities of loss="log", and loses those of a kernel model; kernel="chi2" takes dense rows.
         """
         from .to_sklearn import to_sklearn
 

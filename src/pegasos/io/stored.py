@@ -21,7 +21,7 @@ from .container import DIGITS, FIRST, Damaged
 from .mapped import Mapped
 
 FORMAT, VERSION = "pegasos data", 1
-_LABELS = {"str": np.str_} | {name: np.dtype(name).type for name in ("bool", "int64", "int32", "float64", "float32")}
+_LABELS = {"str": np.str_} | {np.dtype(kind).name: np.dtype(kind).type for kind in "?bhiqBHIQefd"}
 _PIECE = 1 << 20  # labels looked at in one go
 
 
@@ -232,12 +232,16 @@ def _names(stored: NDArray[Any], n_features: int) -> list[str] | None:
 
 
 def _classes(said: list[Any], label_type: str) -> NDArray[Any]:
-    kind = _LABELS.get(label_type, np.float64)
+    kind = _LABELS.get(label_type)
+    if kind is None:
+        raise Damaged(f"its labels have the unknown type {label_type!r}")
     if not isinstance(said, list) or not said or any(isinstance(each, str) != (kind is np.str_) for each in said):
         raise Damaged("its classes are neither numbers nor words")
     classes: NDArray[Any] = np.array(said, kind)
     if kind is not np.str_ and not np.isfinite(classes).all():
         raise Damaged("a class of it is no finite number")
+    if classes.tolist() != said:
+        raise Damaged(f"its classes are no labels of type {label_type}")
     if classes.ndim != 1 or classes.tolist() != sorted(set(classes.tolist())):
         raise Damaged("its classes are not in order")
     return classes

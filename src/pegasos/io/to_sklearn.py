@@ -114,6 +114,11 @@ def _kernel_said(model: Any) -> dict[str, Any]:
 
     if kernel.name == "cosine":
         return {"kernel": pairwise.cosine_similarity}
+    if kernel.name == "chi2" and sp.issparse(model.support_vectors_):
+        raise ValueError(
+            "scikit-learn's chi2_kernel takes dense rows only, and this model was fitted to sparse ones. Fit it to "
+            "X.toarray(), or use model.to_onnx() or model.save()."
+        )
     if kernel.name in ("laplacian", "chi2"):
         return {"kernel": partial(getattr(pairwise, f"{kernel.name}_kernel"), gamma=float(p.gamma))}
     if not hasattr(model, "n_features_in_"):

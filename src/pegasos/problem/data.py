@@ -38,6 +38,16 @@ def is_source(X: Any) -> bool:
     return hasattr(X, "blocks") and hasattr(X, "place") and hasattr(X, "shape")
 
 
+def refuse_source(X: Any, estimator: Any) -> None:
+    """Of estimators that say why they need all rows in memory."""
+    why = getattr(estimator, "_needs_memory", "")
+    if why and is_source(X):
+        raise ValueError(
+            f"{type(estimator).__name__} needs rows in memory, and these are in {X.place}: {why}. Use a linear model, "
+            "or load them: read_data."
+        )
+
+
 def own_labels(X: Any, y: Any) -> Any:
     """y, or what X has itself where there is none."""
     return getattr(X, "y", None) if y is None and is_source(X) else y

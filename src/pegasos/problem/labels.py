@@ -65,7 +65,7 @@ def encode(y: NDArray[Any] | Encoded, threads: int = 1) -> tuple[NDArray[Any], C
     if isinstance(y, Encoded):
         for k in np.flatnonzero(y.classes != np.floor(y.classes)) if y.classes.dtype.kind == "f" else ():
             _refuse_uneven(y.classes[k], int(np.argmax(y.codes == k)))
-        return y.classes, y.codes
+        return _whole(y.classes) if y.classes.dtype.kind == "f" else y.classes, y.codes
     if y.dtype.kind == "O":
         return _encode_objects(y)
     if y.dtype.kind == "f":

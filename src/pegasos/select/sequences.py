@@ -138,7 +138,7 @@ n_iter_, n_steps_, history_
     def fit(
         self,
         X: Any,
-        y: Any,
+        y: Any = None,
         lengths: Any = None,
         groups: Any = None,
         sample_weight: Any = None,
@@ -161,7 +161,7 @@ n_iter_, n_steps_, history_
                 f"such as make_scorer(pegasos.metrics.chunk_f1); got {self.scoring!r}."
             )
         reader = self._reader(False, None)
-        X, y = ([*part] if not hasattr(part, "__len__") else part for part in (X, y))
+        X, y = (part if part is None or hasattr(part, "__len__") else [*part] for part in (X, y))
         if groups is not None and not is_stacked(X):  # nobody has to be told where its sequences begin
             if sequence_groups is not None:
                 raise ValueError("groups and sequence_groups say the same of a list of sequences: give one of them.")

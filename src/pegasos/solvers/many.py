@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..helpers import Look, Shared
-from ..problem.problem import Problem
+from ..problem.problem import Floats, Problem
 from .base import Fit, Report, Resume, Run, Solver
 from .contract import solved
 
@@ -44,6 +44,7 @@ class _Work:
     run: Run
     seed: int
     report_of: ReportOf
+    place: Floats | None = None
 
     @property
     def at_once(self) -> int:
@@ -52,7 +53,7 @@ class _Work:
     def one(self, i: int) -> Fit:
         run, start = self.run, self.jobs[i].start
         if run.halt[0]:
-            return Fit(start.w, start.steps, 0.0, np.empty((0, 4)), False, interrupted=True)
+            return self._placed(i, Fit(start.w, start.steps, 0.0, np.empty((0, 4)), False, interrupted=True))
         budget = run.max_time
         if budget is not None:  # the time left, shared by the jobs left
             now = run.seconds()
@@ -61,13 +62,20 @@ class _Work:
         kept = None if run.store is None else run.store.job(i)
         done = None if kept is None else kept.finished()
         if done is not None:
-            return done
+            return self._placed(i, done)
         mine = replace(run, max_time=budget, report=self.report_of(i), threads=inside, job_store=kept)
-        fit = solved(self.solver, self.jobs[i].problem, mine, start, self.seed)
+        fit = self._placed(i, solved(self.solver, self.jobs[i].problem, mine, start, self.seed))
         if fit.interrupted:
             self.halt()
         elif kept is not None:
             kept.finish(fit)
+        return fit
+
+    def _placed(self, i: int, fit: Fit) -> Fit:
+        if self.place is not None:
+            self.place[i] = fit.w
+            fit.w = self.place[i]
+            fit.resume = fit.resume and fit.resume.without_weights()
         return fit
 
     def halt(self) -> None:
@@ -81,13 +89,15 @@ def solve_many(
     run: Run,
     seed: int,
     report_of: ReportOf = _untold,
+    place: Floats | None = None,
 ) -> list[Fit]:
     """A fit for every job, in their order, on `run.threads` threads; of more threads than jobs every job has some.
 
     A fit that is interrupted ends the others: what they have is kept, those that have not begun are where they start.
-    The first error is raised. report_of: who hears of job number i.
+    The first error is raised. report_of: who hears of job number i. place: an array with a line for each w, where they
+    go, so that there are no others besides.
     """
-    work = _Work(jobs, solver, run, seed, report_of)
+    work = _Work(jobs, solver, run, seed, report_of, place)
     if run.threads == 1 or len(jobs) == 1:
         return finite([work.one(i) for i in range(len(jobs))])
     fits: list[Fit | None] = [None] * len(jobs)

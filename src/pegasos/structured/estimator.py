@@ -92,6 +92,8 @@ class PegasosStructured(run.SolverInside, run.Files, run.CallbackSupportMixin, B
     }
     n_jobs = None
 
+    _needs_memory = "an example is an object, and no row"
+
     def __init__(
         self,
         model: Structure | None = None,
@@ -116,12 +118,14 @@ class PegasosStructured(run.SolverInside, run.Files, run.CallbackSupportMixin, B
 
     @run.with_callbacks
     @run.all_or_nothing
-    def fit(self, X: Any, Y: Any) -> Self:
+    def fit(self, X: Any, Y: Any = None) -> Self:
         """Train on examples and their right structures, two lists of the same length."""
         stop = run.stop_of(self)
         lacking = [name for name in _ASKED if not callable(getattr(self.model, name, None))]
         if lacking:
             raise ValueError(f"model must have the method{'s' * (len(lacking) > 1)} {', '.join(lacking)}.")
+        if Y is None:
+            raise ValueError("Y is missing: give the right structure of each example.")
         X, Y = list(X), list(Y)
         if not X or len(X) != len(Y):
             raise ValueError(f"there are {len(X)} examples and {len(Y)} structures; they must be as many, and some.")

@@ -111,6 +111,8 @@ class PegasosSequenceTagger(TrainedChain):
         "verbose": run.Level(),
     }
 
+    _needs_memory = "a sequence is learned as a whole"
+
     def __init__(
         self,
         lam: float = 1e-4,
@@ -151,7 +153,7 @@ class PegasosSequenceTagger(TrainedChain):
 
     @run.with_callbacks
     @run.all_or_nothing
-    def fit(self, X: Any, y: Any, lengths: Any = None, groups: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, lengths: Any = None, groups: Any = None, sample_weight: Any = None) -> Self:
         """Train on labelled sequences.
 
         Parameters
@@ -177,7 +179,7 @@ class PegasosSequenceTagger(TrainedChain):
     def partial_fit(
         self,
         X: Any,
-        y: Any,
+        y: Any = None,
         lengths: Any = None,
         groups: Any = None,
         classes: Any = None,
