@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from ..memory import taken
-from ..problem.labels import Encoded
 from . import screen
 from .models import read_model
 from .rows import Rows, Source, parts_of
@@ -59,7 +58,7 @@ def _blocks(rows: Rows) -> Iterator[tuple[Any, Any]]:
     for part in parts_of(X, size):
         some = slice(at, at + part.shape[0])
         at = some.stop
-        yield part, y.classes[y.codes[some]] if isinstance(y, Encoded) else np.asarray(y[some])
+        yield part, y.classes[y.codes[some]] if hasattr(y, "codes") else np.asarray(y[some])
 
 
 class _Ranking:

@@ -11,7 +11,6 @@ import scipy.sparse as sp
 
 from ..io.pieces import Piece
 from ..io.pieces import Source as Pieces
-from ..problem.labels import Encoded
 from .pipes import standard_input
 from .screen import note
 
@@ -75,8 +74,8 @@ def rows_of(stored: Any) -> Rows:
 
 
 def labels_of(y: Any) -> Any:
-    """Labels in memory, of rows that may have stayed in their file."""
-    return y.labels() if isinstance(y, Encoded) else y
+    """Labels in memory, of rows that may have stayed in their file, where those of classes are codes."""
+    return y.labels() if hasattr(y, "codes") else y
 
 
 def _expect_numbers(X: Any, y: Any, names: list[str] | None, place: str) -> None:
