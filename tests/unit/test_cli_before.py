@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -85,6 +86,15 @@ def test_labels_that_no_file_of_models_has_are_refused_before_the_fit(no_fit: Pa
     for more in ([], ["--memory", "4GB"]):
         options = ["--target", "y", "--format", "liblinear", *more]
         assert "labels are whole numbers" in run("train", "words.csv", "-m", "m", *options, code=3).stderr
+
+
+def test_a_format_whose_package_is_missing_is_refused_before_the_fit(
+    no_fit: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delitem(sys.modules, "pegasos.io.onnx", raising=False)
+    monkeypatch.setitem(sys.modules, "onnx", None)
+    said = plain(run("train", "two.svm", "-m", "m", "--format", "onnx", code=2).stderr)
+    assert "pip install 'pegasos[onnx]'" in said
 
 
 @pytest.mark.parametrize("command", ["predict m two.svm -o", "tag m chunks.conll -o", "convert two.svm"])

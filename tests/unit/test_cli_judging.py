@@ -92,6 +92,13 @@ def test_ranks_of_equal_scores_count_half() -> None:
     assert judging._Ranking(0).auc() is None
 
 
+@pytest.mark.parametrize("name", ["two", "numbers"])
+def test_a_file_without_rows_is_no_test(name: str, folder: Path) -> None:
+    run("train", f"{name}.svm", "-m", "m", "-q", *(["--epsilon", "0.1"] if name == "numbers" else []))
+    Path("empty.svm").write_text("# nothing\n")
+    assert "empty.svm has no rows." in run("evaluate", "m", "empty.svm", code=3).stderr
+
+
 def test_auc_is_left_out_where_its_scores_do_not_fit(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(judging, "taken", lambda: taken() + 10**12)
     found = run("train", "two.svm", "-m", "m", "--memory", "8GB", "--test", "two.svm", "--json")

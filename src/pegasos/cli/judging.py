@@ -45,6 +45,8 @@ def judged(model: Any, rows: Rows, source: Source, memory: int | None = None) ->
     """
     if rows.y is None:
         raise ValueError(f"{source.path} has no labels to compare with. Name the column that holds them: --target.")
+    if not len(rows.y):
+        raise ValueError(f"{source.path} has no rows.")
     model.n_jobs = source.threads
     facts = _of_classifier(model, rows, memory) if hasattr(model, "classes_") else _of_regressor(model, rows)
     return facts | ({"lines left out": rows.bad} if rows.bad else {})
