@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from typing import Annotated, Any
 
 import typer
 
+from .checks import check_model, check_training, number_or_word, refuse_both, refuse_over
+from .group import Commands
 from .options import (
     Bias,
     Data,
@@ -27,6 +28,7 @@ from .options import (
 )
 
 app = typer.Typer(
+    cls=Commands,
     name="pegasos",
     help="Train support vector machines from files, and know how good the answer is.",
     no_args_is_help=True,
@@ -97,18 +99,13 @@ def train(
     from .training import Training, train
 
     if resume is not None:
-        raise typer.Exit(_go_on(ctx, resume, threads, max_time, json, quiet))
-    if data is None or model is None:
-        raise typer.BadParameter("both DATA and -m MODEL are needed.")
-    _refuse_over(model, data, test)
-    if data == test == "-":
-        raise typer.BadParameter("DATA and --test cannot both come from the standard input.")
-    if checkpoint is not None:
-        _check_checkpoint(checkpoint, data, test, model)
+        raise typer.Exit(_go_on(ctx, resume, model, threads, max_time, json, quiet))
+    check_training(data, model, test, checkpoint, sparse, format.value)
+    assert data is not None and model is not None  # noqa: PT018  # or it would have been refused
     given = {
         "lam": lam, "tol": tol, "solver": solver.value, "n_jobs": threads, "loss": loss and loss.value,
         "bias": bias and bias.value, "class_weight": "balanced" if balanced else None, "epsilon": epsilon,
-        "gamma": _gamma(gamma), "degree": degree, "coef0": coef0, "allowed": allowed, "max_epochs": max_epochs,
+        "gamma": number_or_word(gamma), "degree": degree, "coef0": coef0, "allowed": allowed, "max_epochs": max_epochs,
         "max_time": max_time, "random_state": seed,
     }  # fmt: skip
     if epsilon is not None and loss is None:
@@ -130,46 +127,23 @@ def train(
     raise typer.Exit(train(job, json, quiet))
 
 
-def _go_on(ctx: typer.Context, resume: str, threads: int, max_time: float | None, json: bool, quiet: bool) -> int:
+def _go_on(
+    ctx: typer.Context, resume: str, model: str | None, threads: int, max_time: float | None, json: bool, quiet: bool
+) -> int:
     """Train from a checkpoint; the exit code."""
     from .screen import guarded
     from .training import resumed, train
 
     said = [name for name in ctx.params if (how := ctx.get_parameter_source(name)) and how.name == "COMMANDLINE"]
-    if set(said) - {"resume", "threads", "max_time", "json", "quiet"}:
+    if set(said) - {"resume", "model", "threads", "max_time", "json", "quiet"}:
         raise typer.BadParameter(
-            "--resume goes on with the rows, the model and the options of the checkpoint; only -j, --max-time, "
-            "--json and --quiet may be given beside it."
+            "--resume goes on with the rows and the options of the checkpoint; only -j, --max-time, -m, --json and "
+            "--quiet may be given beside it."
         )
     with guarded(quiet):
-        job = resumed(resume, threads if "threads" in said else None, max_time)
+        job = resumed(resume, threads if "threads" in said else None, max_time, model)
+    check_model(job.model, job.source.path, job.test, job.checkpoint)
     return train(job, json, quiet)
-
-
-def _check_checkpoint(checkpoint: str, data: str, test: str | None, model: str) -> None:
-    """Its files, which are removed when the model is there, are no others."""
-    for name in (checkpoint, f"{checkpoint}.old", f"{checkpoint}.new", f"{checkpoint}.rows"):
-        _refuse_over(name, data, test)
-        if "-" not in (name, model) and os.path.realpath(name) == os.path.realpath(model):
-            raise typer.BadParameter(f"--checkpoint and -m are both {model}: name two files.")
-    if data == "-":
-        raise typer.BadParameter("--checkpoint needs a file of rows: the standard input comes only once.")
-
-
-def _refuse_over(output: str, *inputs: str | None) -> None:
-    """Nobody means to lose what is read."""
-    for path in inputs:
-        if path is not None and "-" not in (path, output) and os.path.realpath(path) == os.path.realpath(output):
-            raise typer.BadParameter(f"{output} is read: write to another file.")
-
-
-def _gamma(said: str | None) -> float | str | None:
-    if said is None or said in ("scale", "auto"):
-        return said
-    try:
-        return float(said)
-    except ValueError:
-        raise typer.BadParameter(f"--gamma must be a number, scale or auto, got {said!r}.") from None
 
 
 @app.command()
@@ -193,9 +167,8 @@ def predict(
 
     if scores and proba:
         raise typer.BadParameter("--scores and --proba are two answers; ask for one of them.")
-    _refuse_over(output, model, data)
-    if model == data == "-":
-        raise typer.BadParameter("the model and the rows cannot both come from the standard input.")
+    refuse_over(output, model, data)
+    refuse_both(model, data)
     what = "scores" if scores else "probabilities" if proba else "labels"
     predict(model, _source(data, rows, target, skip_bad, threads), output, what, json, quiet)
 
@@ -212,8 +185,9 @@ def evaluate(
     quiet: Quiet = False,
 ) -> None:
     """Compare a model with the labels of a file: accuracy, confusion, AUC, F1, objective; regression: MAE, R2."""
-    from .scoring import evaluate
+    from .judging import evaluate
 
+    refuse_both(model, data)
     evaluate(model, _source(data, rows, target, skip_bad, threads), json, quiet)
 
 
@@ -222,8 +196,8 @@ def tag(model: ModelFile, data: Data, output: Output = "-", quiet: Quiet = False
     """Label sequences in the CoNLL column format: the lines of the file, each with a further column."""
     from .scoring import tag
 
-    _refuse_over(output, model, data)
-
+    refuse_over(output, model, data)
+    refuse_both(model, data, "sentences")
     tag(model, data, output, quiet)
 
 
@@ -270,7 +244,7 @@ def convert(
     """
     from .converting import Order, convert
 
-    _refuse_over(output, file)
+    refuse_over(output, file)
     order = Order(keep_order, seed, memory, float32)
     convert(_source(file, rows, target, skip_bad, threads), output, format and format.value, order, quiet)
 

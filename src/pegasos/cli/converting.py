@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from dataclasses import dataclass, replace
 from io import BytesIO
 from pathlib import Path
@@ -11,8 +10,10 @@ from typing import Any
 
 from ..io.atomic import write_whole
 from . import screen
+from .checks import expect_place
 from .models import is_model, read_model, write_model
-from .rows import Source, loaded, read_rows
+from .pipes import standard_input
+from .rows import Source, labels_of, loaded, read_rows
 
 DATA = ".pegasos"
 _MODELS = {".onnx": "onnx", ".liblinear": "liblinear", ".safetensors": "pegasos"}
@@ -31,6 +32,7 @@ class Order:
 def convert(source: Source, output: str, format: str | None, order: Order, quiet: bool) -> None:
     """Read one file, write another."""
     with screen.guarded(quiet):
+        expect_place(output)
         if is_model(source.path):
             _model(source.path, output, format)
         elif Path(output).suffix == DATA:
@@ -49,7 +51,7 @@ def to_data_file(source: Source, output: str, order: Order) -> None:
     from ..io.convert import convert_data
     from ..io.stored import is_data_file, open_data
 
-    given: Any = sys.stdin.buffer if source.path == "-" else source.path
+    given: Any = standard_input() if source.path == "-" else source.path
     if is_data_file(source.path):
         raise ValueError(f"{open_data(source.path).path} is such a file already.")
     convert_data(
@@ -93,6 +95,6 @@ def _svmlight(rows: Any) -> bytes:
     from sklearn.datasets import dump_svmlight_file
 
     text = BytesIO()
-    y = np.zeros(rows.X.shape[0]) if rows.y is None else rows.y
+    y = np.zeros(rows.X.shape[0]) if rows.y is None else labels_of(rows.y)
     dump_svmlight_file(rows.X, y, text, zero_based=rows.first == 0)
     return text.getvalue()

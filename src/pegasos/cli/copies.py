@@ -15,7 +15,9 @@ from .rows import Source
 
 
 @contextmanager
-def copied(source: Source, memory: str | None, model: str, checkpoint: str | None, again: bool) -> Iterator[StoredData]:
+def copied(
+    source: Source, memory: str | None, model: str, checkpoint: str | None = None, again: bool = False
+) -> Iterator[StoredData]:
     """The rows in the form that is trained from: in the folder of the model, or of temporary files where that goes to
     a pipe, or beside the checkpoint.
 

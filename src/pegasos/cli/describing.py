@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..io.models import described, load_bytes
+from ..io.models import described
 from ..io.stored import is_data_file, open_data
 from . import screen
-from .models import is_model, is_ours, read_model
+from .models import is_liblinear, is_model, model_bytes, model_of
 from .rows import Source, read_rows
 from .sequences import is_conll, read_sentences
 
@@ -42,16 +42,17 @@ def _show(facts: dict[str, Any], weights: dict[str, dict[str, float]], as_json: 
 
 
 def _of_model(path: str, top: int) -> tuple[dict[str, Any], dict[str, dict[str, float]]]:
-    facts: dict[str, Any] = {"model": path, "bytes": Path(path).stat().st_size}
-    if is_ours(path):
-        said, _, metadata = described(load_bytes(path), path)
+    data = model_bytes(path)
+    facts: dict[str, Any] = {"model": "standard input" if path == "-" else path, "bytes": len(data)}
+    if not is_liblinear(data):
+        said, _, metadata = described(data, str(facts["model"]))
         facts |= {"estimator": said["estimator"], "written by": f"pegasos {metadata.get('package')}"}
         lacking = [name for name, value in said["parameters"].items() if isinstance(value, dict) and "object" in value]
         if lacking:  # code of the user's, without which there is no model
             return facts | {name: said["parameters"][name]["object"] for name in lacking}, {}
     else:
         facts["written by"] = "LIBLINEAR"
-    model, notes = read_model(path)
+    model, notes = model_of(data, path)
     defaults = type(model)().get_params(deep=False)
     for name, value in model.get_params(deep=False).items():
         if name in ("lam", "loss", "kernel") or (not hasattr(value, "__len__") and value != defaults[name]):
@@ -110,6 +111,7 @@ def _of_rows(rows: Any) -> dict[str, Any]:
             facts["values"] = f"{np.min(values):g} to {np.max(values):g}"
         norms = np.sqrt(np.asarray(squares, float).ravel())
         facts["length of a row"] = f"{norms.min():.4g} to {norms.max():.4g}, median {np.median(norms):.4g}"
+    facts |= {"lines left out": rows.bad} if rows.bad else {}
     return facts | _of_labels(rows.y)
 
 

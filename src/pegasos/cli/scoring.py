@@ -1,4 +1,4 @@
-"""`pegasos predict`, `evaluate` and `tag`: what a model says about rows, and how right it is."""
+"""`pegasos predict` and `tag`: what a model says about rows."""
 
 from __future__ import annotations
 
@@ -10,16 +10,18 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from ..io.atomic import write_whole
 from ..io.data import format_of
 from . import screen
+from .checks import expect_place
 from .models import read_model
-from .rows import Aligned, Source, as_fitted, loaded, parts_of, read_rows
+from .rows import Aligned, Rows, Source, as_fitted, loaded, note_base, parts_of, read_rows
 from .sequences import n_columns, read_sentences, split
 
 
-def rows_for(model: Any, notes: dict[str, Any], source: Source, quiet: bool, labelled: bool = True) -> tuple[Any, Any]:
+def rows_for(model: Any, notes: dict[str, Any], source: Source, quiet: bool, labelled: bool = True) -> Rows:
     """Rows as the model knows them, and their labels where there are any; labelled: whether they are needed."""
     format = source.format or notes.get("format")
     known = source.target or (None if (format or format_of(source.path)) == "svmlight" else notes.get("target"))
@@ -31,14 +33,22 @@ def rows_for(model: Any, notes: dict[str, Any], source: Source, quiet: bool, lab
         if labelled or known is None or source.path == "-":
             raise
         rows = read_rows(replace(source, target=None), first, quiet)  # the labels are not there yet
+    text = (format or format_of(source.path)) == "svmlight" and sp.issparse(rows.X)
+    if text and first == 0 and not quiet and not (rows.X.indices == 0).any():
+        note_base(rows.X.shape[1], model.n_features_in_, source.path)
+    return aligned(model, notes, rows, quiet)
+
+
+def aligned(model: Any, notes: dict[str, Any], rows: Rows, quiet: bool) -> Rows:
+    """The rows with the columns of the model."""
+    known = vars(model).pop("feature_names_in_", None)  # its rows are in order now, and an array has no names
     if hasattr(rows.X, "blocks"):
-        aligned = Aligned(rows.X, model, notes.get("first", rows.first), quiet)
-        X = aligned if hasattr(model, "coef_") else loaded(aligned)
+        first = rows.first if known is not None else notes.get("first", rows.first)
+        stay = Aligned(rows.X, model, first, quiet, known)
+        X = stay if hasattr(model, "coef_") else loaded(stay)
     else:
-        X = as_fitted(rows.X, rows.names, model, quiet)
-    if X is not rows.X or not hasattr(X, "blocks"):
-        vars(model).pop("feature_names_in_", None)  # the columns are in order now, and an array has no names
-    return X, rows.y
+        X = as_fitted(rows.X, rows.names, known, model.n_features_in_, quiet)
+    return replace(rows, X=X)
 
 
 @contextmanager
@@ -58,15 +68,14 @@ def text_out(path: str) -> Iterator[Any]:
 def predict(model_path: str, source: Source, output: str, what: str, as_json: bool, quiet: bool) -> None:
     """A line for each row. what: "labels", "scores" or "probabilities"."""
     with screen.guarded(quiet):
-        if model_path == source.path == "-":
-            raise ValueError("the model and the rows cannot both come from the standard input.")
+        expect_place(output)
         model, notes = read_model(model_path)
         if hasattr(model, "transitions_"):
             raise ValueError("this model labels sequences: use `pegasos tag`.")
         if what == "probabilities" and not hasattr(model, "predict_proba"):
             model.predict_proba  # noqa: B018  # says why there are none
         with screen.busy(f"reading {source.path}", quiet):
-            X, _ = rows_for(model, notes, source, quiet, labelled=False)
+            X = rows_for(model, notes, source, quiet, labelled=False).X
         model.n_jobs = source.threads
         with text_out(output) as out:
             for part in parts_of(X):
@@ -104,8 +113,7 @@ def _json_label(value: Any) -> Any:
 def tag(model_path: str, path: str, output: str, quiet: bool) -> None:
     """The lines of a CoNLL file, each with the label that the model gives as a further column."""
     with screen.guarded(quiet):
-        if model_path == path == "-":
-            raise ValueError("the model and the sentences cannot both come from the standard input.")
+        expect_place(output)
         model, _ = read_model(model_path)
         if not hasattr(model, "transitions_"):
             raise ValueError(f"this model is a {type(model).__name__}, which labels rows: use `pegasos predict`.")
@@ -117,117 +125,3 @@ def tag(model_path: str, path: str, output: str, quiet: bool) -> None:
                 out.writelines(f"{' '.join(token)} {label}\n" for token, label in zip(sentence, found, strict=True))
                 out.write("\n")
             out.flush()
-
-
-def evaluate(model_path: str, source: Source, as_json: bool, quiet: bool) -> None:
-    """Print how right a model is."""
-    with screen.guarded(quiet):
-        if model_path == source.path == "-":
-            raise ValueError("the model and the rows cannot both come from the standard input.")
-        model, notes = read_model(model_path)
-        with screen.busy(f"reading {source.path}", quiet):
-            facts = scores_of(model, notes, source, quiet)
-        screen.show(facts, as_json)
-        if not as_json and "confusion" in facts and len(facts["confusion"]) <= 20:
-            names = list(facts["confusion"])
-            lines = [[name, *facts["confusion"][name].values()] for name in names]
-            screen.show_table("confusion: true classes in lines, predictions in columns", ["", *names], lines)
-
-
-def scores_of(model: Any, notes: dict[str, Any], source: Source, quiet: bool) -> dict[str, Any]:
-    """Accuracy, confusion, F1, AUC and objective; of a regressor errors and R2; of a tagger tokens and chunks."""
-    if hasattr(model, "transitions_"):
-        return _of_tagger(model, source.path)
-    X, y = rows_for(model, notes, source, quiet)
-    if y is None:
-        raise ValueError(f"{source.path} has no labels to compare with. Name the column that holds them: --target.")
-    model.n_jobs = source.threads
-    return _of_classifier(model, X, y) if hasattr(model, "classes_") else _of_regressor(model, X, y)
-
-
-def _of_classifier(model: Any, X: Any, y: Any) -> dict[str, Any]:
-    from sklearn.metrics import confusion_matrix, f1_score, roc_auc_score
-
-    scores, found = model.decision_function(X), model.predict(X)
-    names = {c: screen.label(c) for c in sorted({*model.classes_.tolist(), *y.tolist()}, key=str)}
-    right, answers = [names[c] for c in y.tolist()], [names[c] for c in found.tolist()]
-    labels = [screen.label(c) for c in model.classes_.tolist()]
-    labels += [name for name in names.values() if name not in labels]
-    table = confusion_matrix(right, answers, labels=labels)
-    facts: dict[str, Any] = {
-        "rows": len(y),
-        "accuracy": float(np.mean([a == b for a, b in zip(right, answers, strict=True)])),
-    }
-    if len(labels) == 2:
-        facts["F1"] = float(f1_score(right, answers, pos_label=labels[1], average="binary", zero_division=0.0))
-        if len(set(right)) == 2:
-            facts["AUC"] = float(roc_auc_score([a == labels[1] for a in right], scores))
-    else:
-        facts["macro F1"] = float(f1_score(right, answers, average="macro", zero_division=0.0))
-    facts |= _objective(model, y, scores if scores.ndim == 2 else scores[:, None])
-    facts["confusion"] = {
-        a: {b: int(n) for b, n in zip(labels, line, strict=True)} for a, line in zip(labels, table, strict=True)
-    }
-    return facts
-
-
-def _of_regressor(model: Any, X: Any, y: Any) -> dict[str, Any]:
-    if y.dtype.kind not in "biuf":
-        raise ValueError(f"this model predicts numbers, and the rows have labels that are none, such as {y[0]!r}.")
-    found = model.predict(X)
-    errors, spread = found - y, float(np.square(y - np.mean(y)).sum())
-    facts = {
-        "rows": len(y),
-        "MAE": float(np.abs(errors).mean()),
-        "RMSE": float(np.sqrt(np.square(errors).mean())),
-        "R2": 1.0 - float(np.square(errors).sum()) / spread if spread > 0 else float("nan"),
-    }
-    return facts | _objective(model, y, found[:, None])
-
-
-def _objective(model: Any, y: Any, scores: Any) -> dict[str, Any]:
-    """The mean loss on these rows, and f where w is there to be measured. One against the rest: means over classes."""
-    from ..losses import bound_loss
-    from ..losses.costs import loss_of_classes
-
-    if hasattr(model, "classes_"):
-        place = {c: i for i, c in enumerate(model.classes_.tolist())}
-        if any(c not in place for c in y.tolist()) or getattr(model, "_in_pairs", False):
-            return {}
-        codes = np.array([place[c] for c in y.tolist()], np.int32)
-        loss = loss_of_classes(model, model.classes_)
-        if loss.joint:
-            if scores.shape[1] == 1:  # how far the second is ahead
-                scores = np.column_stack([np.zeros(len(y)), scores[:, 0]])
-            values = loss.value(scores, codes)
-        else:
-            signs = np.where(np.arange(len(place))[None, :] == codes[:, None], 1.0, -1.0)
-            values = loss.value(scores, signs[:, -scores.shape[1] :])
-    else:
-        loss = bound_loss(model.loss, epsilon=float(model.epsilon))
-        values = loss.value(scores, np.asarray(y, float)[:, None])
-    facts = {"mean loss": float(np.mean(values))}
-    if hasattr(model, "coef_") and not np.isnan(model.objective_).any():  # LIBLINEAR's files do not know lam
-        w = model.coef_.toarray() if hasattr(model.coef_, "toarray") else np.atleast_2d(model.coef_)
-        squares = float(np.square(w).sum()) + (
-            float(np.square(model.intercept_).sum()) if model.bias == "regularized" else 0.0
-        )
-        lam = model.lam_ if hasattr(model, "lam_") else model.lam  # a search has chosen it
-        facts["objective"] = facts["mean loss"] + 0.5 * lam * squares / (1 if loss.joint else len(w))
-    return facts
-
-
-def _of_tagger(model: Any, path: str) -> dict[str, Any]:
-    from ..metrics import chunk_f1
-
-    X, labels = split(read_sentences(path), n_columns(model))
-    if labels is None:
-        raise ValueError(f"{path} has no column of labels to compare with.")
-    found = model.predict(X)
-    pairs = [(a, b) for one, other in zip(labels, found, strict=True) for a, b in zip(one, other, strict=True)]
-    facts: dict[str, Any] = {"sequences": len(labels), "tokens": len(pairs)}
-    facts["accuracy"] = float(np.mean([a == b for a, b in pairs]))
-    facts["whole sequences"] = float(np.mean([a == b for a, b in zip(labels, found, strict=True)]))
-    if all(label == "O" or label[:2] in ("B-", "I-", "E-", "S-") for label, _ in pairs):
-        facts["chunk F1"] = float(chunk_f1(labels, found))
-    return facts

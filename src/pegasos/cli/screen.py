@@ -50,12 +50,8 @@ def guarded(quiet: bool = False, usage: bool = False) -> Iterator[None]:
             yield
         except (ValueError, AttributeError, ImportError, MemoryError) as error:
             fail(BAD_USAGE if usage or isinstance(error, AttributeError) else BAD_INPUT, error)
-        except BrokenPipeError:  # whoever read has enough
-            _end_output()
-            raise typer.Exit(BROKEN_PIPE) from None
         except OSError as error:
-            _end_output()
-            fail(BAD_INPUT, f"{error.filename}: {error.strerror}" if error.filename else error.strerror or error)
+            failed(error)
         finally:
             if not quiet:
                 for one in said:
@@ -79,6 +75,14 @@ def bytes_out() -> Iterator[BinaryIO]:
     finally:
         with suppress(OSError):
             buffered.detach()  # else it would be closed with it, by and by
+
+
+def failed(error: OSError) -> NoReturn:
+    """End with what the system says of a file, or of the standard output."""
+    _end_output()
+    if isinstance(error, BrokenPipeError):  # whoever read has enough
+        raise typer.Exit(BROKEN_PIPE) from None
+    fail(BAD_INPUT, f"{error.filename}: {error.strerror}" if error.filename else error.strerror or error)
 
 
 def _end_output() -> None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ..datasets.windows import POSITIONS
 from ..io.data import COMPRESSED
 from ..io.streams import blocks, opened
+from .pipes import standard_input
 
 Token = list[str]  # its columns
 Sentence = list[Token]
@@ -43,7 +43,7 @@ def read_sentences(path: str) -> list[Sentence]:
 
 
 def _lines(path: str, place: str) -> Iterator[bytes]:
-    with opened(sys.stdin.buffer if path == "-" else path) as (file, compressed):
+    with opened(standard_input() if path == "-" else path) as (file, compressed):
         rest = b""
         for block in blocks(file, place, compressed):
             *lines, rest = (rest + block).split(b"\n")

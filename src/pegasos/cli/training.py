@@ -7,19 +7,24 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import asdict, dataclass, field, replace
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 
+from ..io.liblinear import kind_for, whole_labels
 from ..io.stored import is_data_file, open_data
 from ..losses import REGRESSION
 from ..memory import memory_of_machine, n_bytes, shown
 from . import INTERRUPTED, NOT_CONVERGED, screen
+from .checks import expect_place
 from .copies import copied
+from .judging import judged, scores_of
 from .models import write_model
-from .rows import Source, is_whole, loaded, read_rows
-from .scoring import scores_of
+from .rows import Source, is_whole, labels_of, loaded, read_rows, rows_of
+from .scoring import aligned
 from .sequences import features, read_sentences
+from .summary import summary
 
 _SAID = {"class_weight": "--balanced", "random_state": "--seed", "n_jobs": "--threads"}  # options of other names
 _VECTORS = 4  # as long as the features, at least: weights, a sum of them for each thread, what is returned
@@ -44,7 +49,7 @@ class Training:
     again: bool = False  # whether it goes on from its checkpoint
 
 
-def resumed(path: str, threads: int | None = None, max_time: float | None = None) -> Training:
+def resumed(path: str, threads: int | None = None, max_time: float | None = None, model: str | None = None) -> Training:
     """What the command was told that wrote a checkpoint, but for what may differ."""
     from ..io.checkpoints import read_checkpoint
 
@@ -60,6 +65,8 @@ def resumed(path: str, threads: int | None = None, max_time: float | None = None
     if max_time is not None:
         options["max_time"] = max_time
         limits.add("max_time")
+    if model is not None:
+        said["model"] = model
     told = {"source": Source(**source), "options": options, "limits": tuple(limits), "checkpoint": path, "again": True}
     return Training(**{**said, **told})
 
@@ -107,7 +114,16 @@ def make_estimator(job: Training) -> Any:
     if job.memory is not None and not is_linear(kind):
         raise ValueError(f"--memory is for linear models, not for {kind.__name__}.")
     n_bytes(job.memory)
+    _expect_format(job, model)
     return model
+
+
+def _expect_format(job: Training, model: Any) -> None:
+    """That such a model can be written as it was asked for."""
+    if job.format == "liblinear":
+        kind_for(type(model).__name__, model)
+    elif job.format == "onnx":
+        import_module("pegasos.io.onnx")  # it says what is missing
 
 
 def is_linear(kind: Any) -> bool:
@@ -122,26 +138,28 @@ def train(job: Training, as_json: bool, quiet: bool) -> int:
     began = time.perf_counter()
     with screen.guarded(quiet, usage=True):
         model = make_estimator(job)
-    with screen.guarded(quiet):
+    with screen.guarded(quiet), ExitStack() as temporary:
+        for path in (job.model, job.checkpoint):
+            expect_place(path)
         if job.test not in (None, "-"):
             os.stat(str(job.test))  # before the work, not after it
-        with ExitStack() as temporary:
-            with screen.busy(f"reading {job.source.path}", quiet):
-                X, y, names, notes = _read(job, model, quiet, temporary)
-            reading = time.perf_counter() - began
-            with _kept(job):
-                interrupted = _fit(model, X, y, names, quiet)
-                if interrupted and not hasattr(model, "history_"):
-                    return INTERRUPTED  # before there was anything to keep
-                write_model(model, job.model, job.sparse, notes, job.format)
-        tested = _test(job, model, notes, quiet)
-    facts = _summary(job, model, X, y) | {
-        "seconds reading": round(reading, 3),
-        "seconds training": round(float(model.history_["seconds"][-1]) if len(model.history_["seconds"]) else 0.0, 3),
-    } | tested  # fmt: skip
-    if not quiet or as_json:
-        with screen.guarded(quiet):
-            screen.show(facts, as_json, screen.err if job.model == "-" else screen.out)
+        with screen.busy(f"reading {job.source.path}", quiet):
+            X, y, names, notes, bad = _read(job, model, quiet, temporary)
+            stay = _test_rows(job, temporary)
+        reading = time.perf_counter() - began
+        with _kept(job):
+            interrupted = _fit(model, X, y, names, quiet)
+            if interrupted and not hasattr(model, "history_"):
+                return INTERRUPTED  # before there was anything to keep
+            write_model(model, job.model, job.sparse, notes, job.format)
+        facts = summary(model, X, y, job.model) | {"seconds reading": round(reading, 3)}
+        facts["seconds training"] = round(float([0.0, *model.history_["seconds"]][-1]), 3)
+        facts |= {"lines left out": bad} if bad else {}
+        try:
+            facts |= _test(job, model, notes, stay, quiet)
+        finally:  # what is known is said, though the rows of the test be bad
+            if not quiet or as_json:
+                screen.show(facts, as_json, screen.err if job.model == "-" else screen.out)
     if interrupted:
         if not quiet:
             screen.note("stopped by Ctrl-C; the model of that moment was written.")
@@ -155,16 +173,16 @@ def train(job: Training, as_json: bool, quiet: bool) -> int:
 
 def _read(
     job: Training, model: Any, quiet: bool, temporary: ExitStack
-) -> tuple[Any, Any, list[str] | None, dict[str, Any]]:
-    """X, y, names of columns, notes for the model file. X with its own y where rows stay in a file."""
+) -> tuple[Any, Any, list[str] | None, dict[str, Any], int]:
+    """X, y, names of columns, notes for the model file, bad lines. X with its own y where rows stay in a file."""
     if is_linear(type(model)) and (job.memory is not None or is_data_file(job.source.path)):
-        return _stay(job, model, temporary)
+        return *_stay(job, model, temporary), 0
     if job.sequences:
         sentences = read_sentences(job.source.path)
         if not sentences or len(sentences[0][0]) < 2:
             raise ValueError(f"{job.source.path}: a training file has a column of words or more, and one of labels.")
         X = [features([token[:-1] for token in sentence]) for sentence in sentences]
-        return X, [[token[-1] for token in sentence] for sentence in sentences], None, {"format": "conll"}
+        return X, [[token[-1] for token in sentence] for sentence in sentences], None, {"format": "conll"}, 0
     rows = read_rows(job.source, quiet=quiet)
     if hasattr(rows.X, "blocks"):
         rows = replace(rows, X=loaded(rows.X))
@@ -173,18 +191,31 @@ def _read(
     _expect_room(job, rows.X.shape[1])
     if rows.y is None:
         raise ValueError(f"{job.source.path} has no labels. Name the column that holds them: --target.")
-    _expect_classes(job, model, rows.y)
+    y = labels_of(rows.y)
+    _expect_classes(job, model, y)
     notes = {"first": rows.first, "format": job.source.format, "target": job.source.target}
-    return rows.X, rows.y, rows.names, notes
+    return rows.X, y, rows.names, notes, rows.bad
 
 
 def _expect_classes(job: Training, model: Any, y: Any) -> None:
+    """Labels that the model can learn, and its file hold."""
+    odd = (
+        next((c for c in y if not isinstance(c, (str, bytes, int, float, np.generic))), None)
+        if y.dtype == "O"
+        else None
+    )
+    if odd is not None:
+        raise ValueError(
+            f"{job.source.path} has labels that are neither numbers nor words, such as {odd!r}: convert them."
+        )
     if not hasattr(model, "epsilon") and y.dtype.kind == "f" and not is_whole(y):
         broken = y[y != np.floor(y)][0]
         raise ValueError(
             f"{job.source.path} has labels that are no whole numbers, such as {broken:g}: for numbers to predict use "
             "--loss epsilon_insensitive."
         )
+    if job.format == "liblinear" and not hasattr(model, "epsilon"):
+        whole_labels(np.unique(y))
 
 
 def _expect_room(job: Training, n_features: int) -> None:
@@ -224,39 +255,22 @@ def _fit(model: Any, X: Any, y: Any, names: list[str] | None, quiet: bool) -> bo
     return False
 
 
-def _test(job: Training, model: Any, notes: dict[str, Any], quiet: bool) -> dict[str, Any]:
+def _test_rows(job: Training, temporary: ExitStack) -> Any:
+    """Rows of the test that stay in their file, or in a copy, where there is little memory."""
+    if job.test is None or job.memory is None:
+        return None
+    if is_data_file(job.test):
+        return open_data(job.test, memory=job.memory)
+    return temporary.enter_context(copied(replace(job.source, path=job.test), job.memory, job.model))
+
+
+def _test(job: Training, model: Any, notes: dict[str, Any], stay: Any, quiet: bool) -> dict[str, Any]:
     if job.test is None:
         return {}
-    source = Source(**{**asdict(job.source), "path": job.test})
+    source = replace(job.source, path=job.test)
     with screen.busy(f"testing on {job.test}", quiet):
-        return {f"test {name}": value for name, value in scores_of(model, notes, source, quiet).items()}
-
-
-def _summary(job: Training, model: Any, X: Any, y: Any) -> dict[str, Any]:
-    facts: dict[str, Any] = {
-        "model": None if job.model == "-" else job.model,
-        "estimator": type(model).__name__,
-        "loss": model.loss,
-        "lam": model.lam,
-        "sequences" if job.sequences else "rows": X.shape[0] if y is None else len(y),
-        "features": model.n_features_in_,
-    }
-    if not job.sequences and hasattr(X, "nnz"):
-        facts["non-zeros"] = int(X.nnz)
-    if hasattr(model, "classes_"):
-        facts["classes"] = len(model.classes_)
-    if hasattr(model, "support_"):
-        facts["support vectors"] = len(model.support_)
-    gap = np.asarray(model.gap_, float)
-    facts |= {
-        "epochs": float(np.max(model.n_iter_)),
-        "objective": _one(model.objective_),
-        "gap": _one(model.gap_),
-        **({"largest gap": float(gap.max())} if gap.ndim else {}),
-        "converged": bool(model.converged_),
-    }
-    return facts
-
-
-def _one(value: Any) -> Any:
-    return [float(one) for one in value] if np.ndim(value) else float(value)
+        if stay is None:
+            found = scores_of(model, notes, source, quiet)
+        else:
+            found = judged(model, aligned(model, notes, rows_of(stay), quiet), source, n_bytes(job.memory))
+    return {f"test {name}": value for name, value in found.items()}

@@ -19,18 +19,27 @@ _LOSSES = {kind: loss.name for loss in reversed([*NAMED.values(), *JOINT.values(
 
 def save_liblinear(model: Any, path: Path) -> None:
     """Write a linear model as LIBLINEAR would."""
-    name = answers_as(model)
+    write_whole(path, liblinear_text(model))
+
+
+def kind_for(name: str, model: Any) -> str:
+    """What LIBLINEAR calls such models, those of the estimator of this name, be they fitted or not."""
     if name not in ("PegasosClassifier", "PegasosRegressor"):
         raise ValueError(f"LIBLINEAR has linear models of rows; a {name} is none.")
     loss, spec = loss_of_answers(model)
     if spec is None or not spec.liblinear:
         raise ValueError(f"LIBLINEAR has no models of loss={loss!r}. Use model.save() or model.to_onnx().")
-    kind = spec.liblinear[0]
+    return spec.liblinear[0]
+
+
+def liblinear_text(model: Any) -> list[bytes]:
+    """The text of a model's file, in two pieces."""
+    kind = kind_for(answers_as(model), model)
     coef = model.coef_.toarray() if sp.issparse(model.coef_) else np.atleast_2d(model.coef_)
     weights = np.column_stack([coef, np.ravel(model.intercept_)]).T
     lines = [f"solver_type {kind}", f"nr_class {max(2, len(getattr(model, 'classes_', ())))}"]
     if hasattr(model, "classes_"):
-        labels = _labels(model.classes_)
+        labels = whole_labels(model.classes_)
         if len(labels) == 2 and weights.shape[1] == 1:
             labels.reverse()  # a score above zero speaks for the first that is named
         elif kind != "MCSVM_CS" and len(labels) == 2:
@@ -38,10 +47,11 @@ def save_liblinear(model: Any, path: Path) -> None:
         lines.append("label " + " ".join(map(str, labels)))
     lines += [f"nr_feature {len(weights) - 1}", "bias 1", "w"]
     rows = ("".join(f"{number:.17g} " for number in row) + "\n" for row in weights.tolist())
-    write_whole(path, [("\n".join(lines) + "\n").encode(), "".join(rows).encode()])
+    return [("\n".join(lines) + "\n").encode(), "".join(rows).encode()]
 
 
-def _labels(classes: NDArray[Any]) -> list[int]:
+def whole_labels(classes: NDArray[Any]) -> list[int]:
+    """Labels as LIBLINEAR knows them."""
     try:
         labels = [int(label) for label in classes.tolist()]
     except (TypeError, ValueError):
@@ -71,7 +81,12 @@ def from_liblinear(path: Path) -> Any:
     """
     place = os.fspath(path)
     with open(path, encoding="ascii", errors="replace") as file:
-        fields, weights = _parsed(file.read().split("\n"), place)
+        return parsed_liblinear(file.read(), place)
+
+
+def parsed_liblinear(text: str, place: str) -> Any:
+    """The model that a text describes; place: where it comes from, for messages."""
+    fields, weights = _parsed(text.split("\n"), place)
     kind = fields["solver_type"]
     if kind not in _LOSSES:
         raise ValueError(f"{place}:1: there is no estimator for models of the type {kind}.")

@@ -58,7 +58,7 @@ class Source:
         """All rows in their order, every number of them finite."""
         at = 0
         for piece in self._found():
-            self._refuse_strange(piece, at)
+            self.refuse_strange(piece, at)
             at += len(piece)
             if len(piece):
                 yield piece
@@ -143,7 +143,7 @@ class Source:
         X.sum_duplicates()  # sorts as well
         return Piece(X.data.astype(self.dtype, copy=False), y, X.indptr.astype(np.int64), X.indices.astype(np.int32))
 
-    def _refuse_strange(self, piece: Piece, at: int) -> None:
+    def refuse_strange(self, piece: Piece, at: int) -> None:
         """Numbers that are not finite are named now, when rows still have the numbers of the file."""
         wrong = ~np.isfinite(piece.data)
         if wrong.any():
@@ -154,7 +154,8 @@ class Source:
                 row = int(np.searchsorted(piece.indptr, place, side="right")) - 1
                 column = int(piece.indices[place])
             value = piece.data.ravel()[place]
-            raise ValueError(f"{self.name} has {value} at row {at + row} (from 0), column {column}.")
+            named = f" ({self.names[column]!r})" if self.names else ""
+            raise ValueError(f"{self.name} has {value} at row {at + row} (from 0), column {column}{named}.")
         if piece.labels.dtype.kind == "f" and not np.isfinite(piece.labels).all():
             row = int(np.flatnonzero(~np.isfinite(piece.labels))[0])
             raise ValueError(f"{self.name} has the label {piece.labels[row]} in row {at + row} (from 0).")
