@@ -130,7 +130,11 @@ def ran(result: dict[str, Any]) -> str:
     """On what and with what it ran, and how to run it again."""
     facts = result["machine"]
     versions = [f"{name} {facts['versions'][name]}" for name in LIBRARIES if name in facts["versions"]]
-    where = [f"{facts['cpu']}, {facts['cores']} cores", ", ".join(versions), f"commit {facts['commit'] or 'unknown'}"]
+    where = [
+        f"{facts['cpu']}, {facts['cores']} core{'s' * (facts['cores'] != 1)}",
+        ", ".join(versions),
+        f"commit {facts['commit'] or 'unknown'}",
+    ]
     return f"{html.escape('; '.join(where))}. <code>{ENVIRONMENT} {html.escape(result['command'])}</code>"
 
 
@@ -231,7 +235,7 @@ def machine_table(facts: dict[str, Any], names: list[str]) -> str:
     load = "unknown" if facts["load"] is None else ", ".join(f"{x:.1f}" for x in facts["load"])
     lines = [
         *([["experiments", ", ".join(names)]] if names else []),
-        ["processor", f"{facts['cpu']}, {facts['cores']} cores; caches {facts['caches']}"],
+        ["processor", f"{facts['cpu']}, {facts['cores']} core{'s' * (facts['cores'] != 1)}; caches {facts['caches']}"],
         ["memory", f"{facts['memory_gb']} GB"],
         ["system", facts["system"]],
         ["load at the end", load],
