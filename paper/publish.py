@@ -63,7 +63,8 @@ def claims(results: Results) -> str:
     facts = results["machine"]
     said = (
         f"{held} of {len(rows)} claims held. Measured {', '.join(days)} at commit {facts['commit']} on "
-        f"{facts['cores']} core{'s' * (facts['cores'] != 1)} of {facts['cpu']}, {minutes:.0f} minutes of the processor in all."
+        f"{facts['cores']} core{'s' * (facts['cores'] != 1)} of {facts['cpu']}, "
+        f"{minutes:.0f} minutes of the processor in all."
         + missing(results["experiments"])
         + older(results["experiments"])
     )
