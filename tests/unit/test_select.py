@@ -219,6 +219,8 @@ def test_when_to_stop() -> None:
     assert not is_past(falling[:, [0, 2, 1]])
     assert not is_past(np.array([[0.9, 0.8, 0.7], [0.5, 0.8, 0.9], [0.91, 0.6, 0.59]]))
     assert not is_past(np.full((3, 5), 0.5))
+    assert is_past(falling, doubt=0.15)
+    assert not is_past(falling, doubt=0.25)
 
 
 def test_the_rule_of_one_standard_error() -> None:

@@ -123,12 +123,13 @@ class SideBySide:
 
     def solve(self, jobs: Sequence[tuple[int, Job]], run: Run, seed: int) -> list[Fit]:
         """jobs: with their places."""
-        fits: list[Fit] = []
-        places = [place for place, _ in jobs]
-        together = [places[i : i + _WIDEST] for i in range(0, len(jobs), _WIDEST)]
-        self._groups = [group for group in self._groups if group.places in together]
-        for i in range(0, len(jobs), _WIDEST):
-            fits += self._together(jobs[i : i + _WIDEST], run, seed)
+        together = _groups_of(jobs)
+        known = [[jobs[i][0] for i in numbers] for numbers in together]
+        self._groups = [group for group in self._groups if group.places in known]
+        found: dict[int, Fit] = {}
+        for numbers in together:
+            found.update(zip(numbers, self._together([jobs[i] for i in numbers], run, seed), strict=True))
+        fits = [found[i] for i in range(len(jobs))]
         rest = run.max_epochs - _most_epochs(jobs[0][1].problem, run)
         left = [i for i, fit in enumerate(fits) if not fit.converged and not fit.interrupted and rest > 0]
         if left:  # what the others have scored is not worth its memory: they are scored anew
@@ -209,6 +210,14 @@ class SideBySide:
         group = _Group(places, duals, np.zeros(n_rows, np.uint8), np.zeros((dim, len(jobs))), drift, scores)
         self._groups.append(group)
         return group
+
+
+def _groups_of(jobs: Sequence[tuple[int, Job]]) -> list[list[int]]:
+    """Numbers of those that go together: folds of one class, whose rows come to rest and gaps are enough together."""
+    by_class: dict[int, list[int]] = {}
+    for i, (_, job) in enumerate(jobs):
+        by_class.setdefault(job.stated.positive, []).append(i)
+    return [each[i : i + _WIDEST] for each in by_class.values() for i in range(0, len(each), _WIDEST)]
 
 
 def _short(dual: NDArray[Any] | None, n_rows: int) -> NDArray[np.float32]:
