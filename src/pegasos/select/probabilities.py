@@ -14,8 +14,8 @@ from ..estimators.scores import no_probabilities
 from ..estimators.typed import available_unless
 from ..problem.labels import Codes
 from ..problem.problem import Floats
+from .found import Found
 from .scorer import stand_in
-from .search import Found
 
 _STEPS = 100  # Newton's, at most: a handful is usual
 _ALMOST_NONE = 1e-12

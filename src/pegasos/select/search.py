@@ -20,6 +20,7 @@ from ..problem.problem import Floats, Problem
 from ..solvers.base import Fit, Run
 from .chain import FAIR, worst_gap
 from .folds import Fold
+from .found import Found, Progress
 from .results import is_past, open_questions
 
 # The gaps of rough fits: at most this part of f(0), and of the objective of the best constant, which is far below f(0)
@@ -30,32 +31,6 @@ _ROUGH, _ROUGH_OF_CONSTANT = 0.05, 0.1
 _DOUBT = 0.2
 _FEW = 3  # folds: with fewer a standard error says nothing
 _FEW_ROWS = 1000  # to be exact at once takes milliseconds, and scores that hardly differ would all be fitted twice
-
-
-@dataclass
-class Found:
-    """Of every fold and lam; NaN where nothing was fitted."""
-
-    scores: Floats
-    train_scores: Floats
-    gaps: Floats
-    objectives: Floats
-    n_support: Floats
-    bounds: Floats  # lowest and highest score of the optimum, and rows that are not decided
-    missed: Any  # fits that have not got where they were told to
-    exact: Any  # those that are as exact as tol
-    n_lams: int = 0  # that all folds were fitted for
-    stopped_early: bool = False
-    operations: float = 0.0
-    out_of_fold: dict[int, list[tuple[Fold, Floats]]] | None = None  # of every lam: of held-out rows
-
-    @classmethod
-    def nothing(cls, n_folds: int, n_lams: int, keep: bool) -> Found:
-        scores, train_scores, gaps, objectives, n_support = np.full((5, n_folds, n_lams), np.nan)
-        missed, exact = np.zeros((2, n_folds, n_lams), bool)
-        bounds = np.full((n_folds, n_lams, 3), np.nan)
-        kept: dict[int, list[tuple[Fold, Floats]]] | None = {} if keep else None
-        return cls(scores, train_scores, gaps, objectives, n_support, bounds, missed, exact, out_of_fold=kept)
 
 
 @dataclass(frozen=True)
@@ -77,9 +52,9 @@ class Path(Protocol):
 class Search:
     """The folds of a problem, over falling lam."""
 
-    def __init__(self, model: Any, stated: Stated, folds: Sequence[Fold], path: Path, run: Run, keep: bool) -> None:
-        """keep: the scores of held-out rows, to make probabilities of them."""
-        self._model, self._stated, self._folds, self._run = model, stated, folds, run
+    def __init__(self, model: Any, stated: Stated, folds: Sequence[Fold], path: Path, progress: Progress) -> None:
+        self._model, self._stated, self._folds, self._run = model, stated, folds, progress.run
+        self._progress = progress
         self._path: Any = path
         n_models = len(stated.names)
         several = n_models > 1
@@ -90,7 +65,8 @@ class Search:
         self._yardsticks = [replace(job).at_zero for job in self._jobs]
         self._scorer = model._scorer(stated)
         self._bounds = model._bounds(stated)
-        self._keep = keep
+        self._keep = model._makes_probabilities()  # of the scores of held-out rows
+        self._fixed_steps = bool(getattr(model.solver, "fixed_steps", False))  # tol is nothing that it could miss
         self._goes_back = hasattr(path, "go_back")
         self._stopped: BaseException | None = None  # by what interrupted a fit
         self._moved = 0.0  # by how much exactness has moved a mean score, at most
@@ -108,10 +84,11 @@ class Search:
         except BaseException as error:
             if isinstance(error, KeyboardInterrupt) or error is self._stopped:
                 keep()
-                warn_unfinished(found, lams, "scores_ has NaN for the others, and no model was fitted to all rows")
             raise
 
     def _go_through(self, found: Found, lams: Floats, seed: int) -> None:
+        rough = self._begins_rough()
+
         def fit(i: int, enough: Enough, left: int) -> None:
             fits = self._solve(lams[i], enough, seed, left)
             self._stopped = next((fit.error for each in fits for fit in each if fit.error is not None), None)
@@ -119,9 +96,9 @@ class Search:
             if self._stopped is not None or self._run.halt[0]:
                 raise self._stopped or KeyboardInterrupt
             found.n_lams = max(found.n_lams, i + 1)
-            self._tell(found, i, lams, left)
+            more = left - 1 + (1 if enough.rough else 0)  # of rough fits one will be made exact, or more
+            self._progress.tell(found, i, lams, more, "" if enough.rough or not rough else "exact  ")
 
-        rough = self._begins_rough()
         _ = self._stated.problem.at_zero  # in regression a look at all targets: before there are scores of all folds
         enough = self._roughly() if rough else self._exactly(self._run.tol)
         for i in range(len(lams)):
@@ -135,8 +112,8 @@ class Search:
             self._path.go_back()
             for finer in dict.fromkeys((max(FAIR, self._run.tol), self._run.tol)):
                 self._make_exact(found, lams, finer, fit)
-        left = ~(found.exact | found.missed)[:, : found.n_lams]
-        found.stopped_early = found.n_lams < len(lams) or bool(left.any())
+        left = rough and not (found.exact | found.missed)[:, : found.n_lams].all()
+        found.stopped_early = found.n_lams < len(lams) or bool(left)
 
     def _begins_rough(self) -> bool:
         model, m = self._model, self._stated.problem.m
@@ -202,34 +179,24 @@ class Search:
             found.n_support[k, i] = self._model._support_rows(problem, each)
             if self._bounds is not None:
                 found.bounds[k, i] = self._bounds.of(replace(problem, lam=float(lam)), fold, each, scores)
-            found.missed[k, i] = not all(fit.converged for fit in each)
+            found.missed[k, i] = not (self._fixed_steps or all(fit.converged for fit in each))
             so_anyway = found.gaps[k, i] <= self._run.tol * self._yardsticks[k * len(each)]
-            found.exact[k, i] = not found.missed[k, i] and (
-                so_anyway or (not enough.rough and enough.tol <= self._run.tol)
-            )
+            told_so = not (enough.rough or self._fixed_steps) and enough.tol <= self._run.tol
+            found.exact[k, i] = not found.missed[k, i] and (told_so or so_anyway)
             found.operations += sum(fit.operations for fit in each)
             if found.out_of_fold is not None:
                 kept.append((fold, scores[fold.held_out]))
 
-    def _tell(self, found: Found, i: int, lams: Floats, left: int) -> None:
-        """A line a lam, with the time that the others and the last fit will take if they are like those before."""
-        if not self._model.verbose:
-            return
-        each, gap = found.scores[:, i], np.max(found.gaps[:, i])
-        seconds = self._run.seconds()
-        rest = seconds / found.n_lams * (left - 1 + 1 / len(self._folds))
-        print(
-            f"[pegasos] {seconds:8.2f} s  lam {lams[i]:.3g} ({i + 1} of {len(lams)}), {len(each)} folds  "
-            f"score {each.mean():.4g} +- {each.std():.2g}  gap {gap:.3g}  about {rest:.2g} s left"
-        )
 
-
-def warn_unfinished(found: Found, lams: Floats, end: str) -> None:
-    """What Ctrl-C has left. Scores are counted: gaps are not known of every loss."""
-    done = int((~np.isnan(found.scores)).sum())
+def warn_unfinished(every: Sequence[Found], not_begun: int, end: str) -> None:
+    """What Ctrl-C has left, of all settings; not_begun: lams of those whose turn has not come. Scores are counted: gaps
+    are not known of every loss.
+    """
+    done = sum(int((~np.isnan(found.scores)).sum()) for found in every)
+    folds, lams = len(every[0].scores), sum(found.scores.shape[1] for found in every) + not_begun
     warnings.warn(
-        f"interrupted: {done} of {found.scores.size} fits of folds are finished, and {found.n_lams} of {len(lams)} "
-        f"values of lam with all their folds; {end}.",
+        f"interrupted: {done} of {folds * lams} fits of folds are finished, and {sum(found.n_lams for found in every)} "
+        f"of {lams} values of lam with all their folds; {end}.",
         stacklevel=user_level(),
     )
 
