@@ -110,6 +110,11 @@ def test_lams_that_are_none_are_refused(lams: Any) -> None:
         PegasosClassifierCV(lams).fit(X2, Y2)
 
 
+def test_no_lam_is_tried_twice_where_rows_are_huge() -> None:
+    lams = PegasosClassifierCV(10, 3, loss="squared_hinge", refit=False).fit(X2 * 1e52, Y2).lams_
+    assert (np.diff(lams) < 0).all()
+
+
 @pytest.mark.parametrize("bias", ["regularized", "none"])
 @pytest.mark.parametrize("s", [None, np.arange(len(Y2)) % 3])
 def test_at_the_largest_lam_of_the_hinge_every_dual_variable_is_at_its_bound(bias: str, s: Any) -> None:

@@ -57,7 +57,8 @@ def spaced(largest: float, count: int, span: float = _SPAN) -> Floats:
     their own.
     """
     lams: Floats = np.geomspace(largest, largest / span, count) if count > 1 else np.array([largest])
-    return np.clip(lams, LAM.low, LAM.high)
+    within = np.clip(lams, LAM.low, LAM.high)  # rows of 1e150: several at the end of what lam can be
+    return np.unique(within)[::-1]
 
 
 def largest_lam(problem: Problem, n_models: int) -> float:
