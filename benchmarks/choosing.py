@@ -8,7 +8,9 @@ The methods take turns; medians count. Every method has the same folds. With --k
 gamma of the paper) and on small sets, one round. --every: with stop_early=False as well.
 
 GridSearchCV is over our own estimator; LinearSVC (hinge, C = 1 / (lam m)) has its default tol, which asks for less.
-Work is what the fits count by themselves, whatever else the machine does; with one thread, times are processor seconds.
+--threads N: N threads for the search and for the cold fit, and for grids N processes of one thread each, in which their
+last fit is alone. Work is what the fits count by themselves, whatever else the machine does; with one thread, times are
+processor seconds.
 """
 
 from __future__ import annotations
@@ -85,12 +87,13 @@ def measure(bench: Bench, name: str, rows: tuple[Any, Any, Any], tol: float, arg
     X, y, lams = rows
     folds, m = list(StratifiedKFold(5).split(X, y)), X.shape[0]
     params = {"tol": tol, "n_jobs": args.threads}
+    alone = params | {"n_jobs": 1}  # GridSearchCV has as many processes as the search has threads
 
     def search(**how: Any) -> Any:
         return PegasosClassifierCV(lams, folds, **params, **how).fit(X, y)
 
     def grid(model: Any, name: str, values: Any) -> Any:
-        return GridSearchCV(model, {name: values}, cv=folds, n_jobs=None).fit(X, y)
+        return GridSearchCV(model, {name: values}, cv=folds, n_jobs=args.threads).fit(X, y)
 
     seconds: dict[str, list[float]] = {}
     found: dict[str, Any] = {}
@@ -98,7 +101,7 @@ def measure(bench: Bench, name: str, rows: tuple[Any, Any, Any], tol: float, arg
     if args.every:
         todo["every lam"] = lambda: search(stop_early=False)
     todo["one fit"] = lambda: PegasosClassifier(found["search"].lam_, **params).fit(X, y)
-    todo["GridSearchCV"] = lambda: grid(PegasosClassifier(**params), "lam", lams)
+    todo["GridSearchCV"] = lambda: grid(PegasosClassifier(**alone), "lam", lams)
     if args.linear_svc:
         todo["LinearSVC"] = lambda: grid(LinearSVC(loss="hinge"), "C", 1 / (lams * m))
     for _ in range(args.rounds):
@@ -153,7 +156,8 @@ def measure_kernel(bench: Bench, name: str, rows: tuple[Any, Any, float, Any]) -
     X, y, gamma, lams = rows
     params = {"gamma": gamma, "n_jobs": bench.threads}
     took, model = bench.timed(lambda: KernelPegasosClassifierCV(lams, **params).fit(X, y))
-    other, grid = bench.timed(lambda: GridSearchCV(KernelPegasosClassifier(**params), {"lam": lams}, cv=5).fit(X, y))
+    plain = KernelPegasosClassifier(gamma=gamma, n_jobs=1)
+    other, grid = bench.timed(lambda: GridSearchCV(plain, {"lam": lams}, cv=5, n_jobs=bench.threads).fit(X, y))
     bench.compare("kernel search", name, "GridSearchCV", {"search": [took], "GridSearchCV": [other]})
     print(
         f"    lam {model.lam_:.3g} and {grid.best_params_['lam']:.3g}, score {model.best_score_:.4f} and "

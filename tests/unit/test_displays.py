@@ -104,3 +104,8 @@ def test_support_rows_and_objectives_are_those_of_the_folds() -> None:
         alone = PegasosClassifier(lam, tol=1e-9, warm_start=True).fit(X[:60], Y[:60])
         assert model.objectives_[0, i] == pytest.approx(alone.objective_, abs=1e-8)
         assert model.n_support_[0, i] == pytest.approx(np.count_nonzero(alone._resumes[0].dual), abs=2)
+
+
+def test_a_model_that_chose_no_lam_has_no_path() -> None:
+    with pytest.raises(TypeError, match="PegasosClassifier has one lam: LamPathDisplay draws a search"):
+        LamPathDisplay.from_estimator(PegasosClassifier().fit(X, Y))

@@ -31,6 +31,8 @@ IRIS, WINE, DIABETES = (
     (StandardScaler().fit_transform(X), y)
     for X, y in (load(return_X_y=True) for load in (load_iris, load_wine, load_diabetes))
 )
+RARE = (X2[:, 0] + 0.5 * X2[:, 1] > 0.8).astype(int)
+WEIGHTS = {"class_weight": {0: 1.0, 1: 5.0}, "scoring": "accuracy"}
 MANY = make_classification(700, 8, n_informative=5, flip_y=0.1, random_state=0)
 SMALL_CACHE = {"cache_mb": 1}  # blocks of 335 rows at most in float64: the rows are too many for one
 
@@ -52,7 +54,7 @@ CASES: dict[str, tuple[Any, Any, Any, dict[str, Any]]] = {
     "pairs": (KernelPegasosClassifierCV, KernelPegasosClassifier, IRIS, {"multi_class": "ovo"}),
     "log": (KernelPegasosClassifierCV, KernelPegasosClassifier, WINE, {"loss": "log", "bias": "free"}),
     "squared hinge": (KernelPegasosClassifierCV, KernelPegasosClassifier, IRIS, {"loss": "squared_hinge"}),
-    "weights of classes": (KernelPegasosClassifierCV, KernelPegasosClassifier, (X2, Y2), {"class_weight": None}),
+    "weights of classes": (KernelPegasosClassifierCV, KernelPegasosClassifier, (X2, RARE), WEIGHTS),
     "sdca": (KernelPegasosClassifierCV, KernelPegasosClassifier, IRIS, {"solver": "sdca", "tol": 1e-3}),
     "poly": (KernelPegasosClassifierCV, KernelPegasosClassifier, IRIS, {"kernel": "poly", "coef0": 1.0}),
     "numbers": (KernelPegasosRegressorCV, KernelPegasosRegressor, DIABETES, {"bias": "free", "epsilon": 5.0}),
@@ -64,8 +66,9 @@ CASES: dict[str, tuple[Any, Any, Any, dict[str, Any]]] = {
 def test_the_scores_and_the_choice_are_those_of_GridSearchCV(name: str) -> None:
     chooses, plain, (X, y), params = CASES[name]
     params, lams = {"gamma": 0.1, "tol": 1e-9, **params}, LAMS[:2] if "solver" in params else LAMS
-    grid = by_hand(plain(**params), X, y, lams)
-    model = chooses(lams, stop_early=False, **params).fit(X, y)
+    how = {"scoring": params.pop("scoring", None)}  # None counts rows by the weights of their classes, too
+    grid = by_hand(plain(**params), X, y, lams, **how)
+    model = chooses(lams, stop_early=False, **how, **params).fit(X, y)
     agree(model, grid, 1e-4)
     assert model.lam_ == grid.best_params_["lam"]
     assert model.best_params_ == grid.best_params_

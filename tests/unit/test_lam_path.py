@@ -110,6 +110,11 @@ def test_lams_that_are_none_are_refused(lams: Any) -> None:
         PegasosClassifierCV(lams).fit(X2, Y2)
 
 
+def test_no_lam_is_tried_twice_where_rows_are_huge() -> None:
+    lams = PegasosClassifierCV(10, 3, loss="squared_hinge", refit=False).fit(X2 * 1e52, Y2).lams_
+    assert (np.diff(lams) < 0).all()
+
+
 @pytest.mark.parametrize("bias", ["regularized", "none"])
 @pytest.mark.parametrize("s", [None, np.arange(len(Y2)) % 3])
 def test_at_the_largest_lam_of_the_hinge_every_dual_variable_is_at_its_bound(bias: str, s: Any) -> None:
@@ -136,6 +141,22 @@ def test_at_the_largest_lam_no_model_is_clearly_better_than_a_constant(loss: str
         ("hinge", "free"): 2 * min(ahead, 1 - ahead),
     }
     assert 0.99 * constant[loss, bias] - 1e-6 <= model.objective_ <= constant[loss, bias] + 1e-6
+
+
+@pytest.mark.parametrize("shares", [[0.97, 0.015, 0.015], [0.6, 0.3, 0.1], [0.34, 0.33, 0.33]], ids=str)
+@pytest.mark.parametrize("loss", ["multinomial", "multiclass_hinge"])
+def test_at_the_largest_lam_of_a_joint_loss_no_model_with_a_free_bias_is_clearly_better_than_a_constant(
+    loss: str, shares: list[float]
+) -> None:
+    rng = np.random.default_rng(0)
+    y = rng.choice(3, 1000, p=shares)
+    X = rng.normal(size=(1000, 5)) + 20.0 * y[:, None] * np.eye(5)[0]
+    lams = lam_path(X, y, 1, loss=loss, bias="free").lams
+    path = lam_path(X, y, [lams[0], 1e8 * lams[0]], loss=loss, bias="free", tol=1e-6)
+    constant, best = path.objectives[:, 0] if path.objectives.ndim > 1 else path.objectives
+    assert 0.99 * constant - 2e-6 <= best <= constant + 2e-6
+    assert best < (1 - 1e-3) * constant  # and not because it is far too large
+    np.testing.assert_allclose(lam_path(X - 7.0, y, 1, loss=loss, bias="free").lams, lams)  # the bias takes it up
 
 
 class hinge(OwnHinge):

@@ -55,3 +55,10 @@ def test_scores_that_separate_the_classes_have_probabilities_inside_of_0_and_1()
     probabilities = model.predict_proba(X)
     assert ((probabilities > 0) & (probabilities < 1)).all()
     assert probabilities[0, 1] == pytest.approx(1 / 52, abs=1e-3)
+
+
+def test_a_class_that_is_never_held_out_is_named() -> None:
+    first, rest = np.flatnonzero(Y3 < 2), np.arange(len(Y3))
+    cv = [(np.setdiff1d(rest, first[k::2]), first[k::2]) for k in range(2)]
+    with pytest.warns(UserWarning, match="cv never holds out a row of class .*2"):
+        PegasosClassifierCV([1e-2], cv, probability="sigmoid").fit(X3, Y3)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.model_selection import StratifiedKFold
 
-from pegasos import PegasosClassifier, PegasosClassifierCV, datasets
+from pegasos import PegasosClassifier, PegasosClassifierCV, PegasosRegressorCV, datasets
 from pegasos.select.results import open_questions
 
 LAMS = np.geomspace(1e-2, 1e-6, 8)
@@ -51,6 +51,24 @@ def test_what_is_rough_is_said() -> None:
     assert model.objectives_[k, i] - model.gaps_[k, i] <= best.objective_ <= model.objectives_[k, i] + 1e-7
 
 
+def test_rough_gaps_are_small_beside_what_the_best_constant_loses() -> None:
+    score = PegasosClassifier(1e-3).fit(X, Y).decision_function(X)
+    y = (score > np.quantile(score, 0.95)).astype(int)
+    model = PegasosClassifierCV([1e-3, 1e-4, 1e-5], tol=1e-5).fit(X, y)
+    assert not model.exact_.all()
+    assert np.nanmax(model.gaps_) <= 0.1 * 2 * 0.05
+    three = np.where(y == 1, "rare", np.where(score > 0, "a", "b"))
+    several = PegasosClassifierCV([1e-3, 1e-4, 1e-5], tol=1e-5).fit(X, three)
+    assert 0.1 * 2 * 0.05 < np.nanmax(several.gaps_) <= 0.05  # of the other classes, which need no such gaps
+    assert np.array_equal(several.exact_, several.gaps_ <= 1e-5)
+
+
+def test_a_score_of_numbers_is_not_looked_at_roughly() -> None:
+    w = np.random.default_rng(0).normal(size=X.shape[1])
+    model = PegasosRegressorCV([1e-2, 1e-3, 1e-4], tol=1e-4).fit(X, X @ w)
+    assert model.exact_[~np.isnan(model.scores_)].all()
+
+
 def test_few_folds_and_other_rules_have_exact_fits() -> None:
     two = PegasosClassifierCV(LAMS, cv=2).fit(X, Y)
     assert np.nanmax(two.gaps_) <= 1e-3
@@ -90,9 +108,11 @@ def test_values_that_are_close_are_all_exact() -> None:
 
 def test_which_questions_are_open() -> None:
     scores = np.array([[0.8, 0.9, 0.89, np.nan], [0.82, 0.9, 0.89, 0.95]])
-    assert open_questions(scores, [], 0.0) == [1]
-    assert open_questions(scores, [1], 0.0) == []
-    assert open_questions(scores, [1], 0.02) == [2]
-    assert open_questions(scores, [], 0.02) == [1, 2]
-    assert open_questions(scores, [2], 0.0) == [1]  # what was exact is no longer the best
-    assert open_questions(np.full((2, 2), np.nan), [], 1.0) == []
+    sure = np.zeros(4)
+    assert open_questions(scores, [], sure) == [1]
+    assert open_questions(scores, [1], sure) == []
+    assert open_questions(scores, [1], sure + 0.02) == [2]
+    assert open_questions(scores, [1], np.array([0.2, 0.0, 0.005, 0.0])) == [0]  # each can be off by something else
+    assert open_questions(scores, [], sure + 0.02) == [1, 2]
+    assert open_questions(scores, [2], sure) == [1]  # what was exact is no longer the best
+    assert open_questions(np.full((2, 2), np.nan), [], np.ones(2)) == []

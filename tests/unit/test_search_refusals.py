@@ -35,6 +35,16 @@ def test_row_numbers_of_cv_that_are_not_whole_are_refused(train: Any) -> None:
         PegasosClassifierCV(2, [(train, ROWS[60:])]).fit(X2, Y2)
 
 
+@pytest.mark.parametrize("length", [len(Y2) - 1, len(Y2) + 1])
+@pytest.mark.parametrize("search", [PegasosClassifierCV, KernelPegasosClassifierCV])
+def test_a_mask_of_the_wrong_length_is_refused(search: Any, length: int) -> None:
+    right, wrong = (np.arange(n) % 2 == 0 for n in (len(Y2), length))
+    said = f"fold 1 of cv has a mask of {length} rows, but X has {len(Y2)}"
+    for fold in ((wrong, ~right), (right, ~wrong)):
+        with pytest.raises(ValueError, match=said):
+            search(2, [(right, ~right), fold]).fit(X2, Y2)
+
+
 def test_a_list_without_rows_is_told_by_its_fold() -> None:
     with pytest.raises(ValueError, match="fold 0 of cv trains on 3 rows and holds out 0"):
         PegasosClassifierCV(2, [([0, 1, 2], [])]).fit(X2, Y2)

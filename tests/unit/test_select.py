@@ -38,10 +38,11 @@ def by_hand(model: Any, X: Any, y: Any, lams: Any, **how: Any) -> Any:
     return GridSearchCV(model, {"lam": lams}, return_train_score=True, **how).fit(X, y)
 
 
-CASES = {
+WEIGHTS = {"class_weight": {0: 1.0, 1: 5.0}, "scoring": "accuracy"}
+CASES: dict[str, tuple[Any, Any, Any, dict[str, Any]]] = {
     "text": (PegasosClassifierCV, PegasosClassifier, TEXT, {}),
     "iris": (PegasosClassifierCV, PegasosClassifier, load_iris(return_X_y=True), {}),
-    "cancer": (PegasosClassifierCV, PegasosClassifier, load_breast_cancer(return_X_y=True), {"class_weight": None}),
+    "cancer": (PegasosClassifierCV, PegasosClassifier, load_breast_cancer(return_X_y=True), WEIGHTS),
     "log": (PegasosClassifierCV, PegasosClassifier, load_iris(return_X_y=True), {"loss": "log", "bias": "free"}),
     "joint": (PegasosClassifierCV, PegasosClassifier, load_iris(return_X_y=True), {"loss": "multiclass_hinge"}),
     "numbers": (PegasosRegressorCV, PegasosRegressor, load_diabetes(return_X_y=True), {"bias": "free"}),
@@ -52,8 +53,10 @@ CASES = {
 def test_the_scores_and_the_choice_are_those_of_GridSearchCV(name: str) -> None:
     chooses, plain, (X, y), params = CASES[name]
     X = StandardScaler().fit_transform(X) if name != "text" else X
-    grid = by_hand(plain(tol=1e-9, **params), X, y, LAMS)
-    model = chooses(LAMS, tol=1e-9, stop_early=False, **params).fit(X, y)
+    how = {"scoring": params.get("scoring")}  # None counts rows by the weights of their classes, too
+    params = {name: value for name, value in params.items() if name not in how}
+    grid = by_hand(plain(tol=1e-9, **params), X, y, LAMS, **how)
+    model = chooses(LAMS, tol=1e-9, stop_early=False, **how, **params).fit(X, y)
     for k in range(5):
         np.testing.assert_allclose(model.scores_[k], grid.cv_results_[f"split{k}_test_score"], atol=1e-4)
         np.testing.assert_allclose(model.train_scores_[k], grid.cv_results_[f"split{k}_train_score"], atol=1e-4)
@@ -219,6 +222,8 @@ def test_when_to_stop() -> None:
     assert not is_past(falling[:, [0, 2, 1]])
     assert not is_past(np.array([[0.9, 0.8, 0.7], [0.5, 0.8, 0.9], [0.91, 0.6, 0.59]]))
     assert not is_past(np.full((3, 5), 0.5))
+    assert is_past(falling, doubt=0.15)
+    assert not is_past(falling, doubt=0.25)
 
 
 def test_the_rule_of_one_standard_error() -> None:

@@ -16,6 +16,7 @@ from sklearn.utils.estimator_checks import check_estimator
 from pegasos import (
     KernelPegasosClassifierCV,
     KernelPegasosRegressorCV,
+    Pegasos,
     PegasosClassifierCV,
     PegasosRegressorCV,
 )
@@ -66,6 +67,23 @@ def test_a_line_is_printed_for_every_lam(capsys: Any) -> None:
     assert len(lines) == 6
     assert "(6 of 6)" in lines[-1]
     assert "left" in lines[0]
+
+
+def test_lines_of_exact_fits_say_so(capsys: Any) -> None:
+    X, y = binary(1000, 6)
+    PegasosClassifierCV(LAMS, tol=1e-4, verbose=1, refit=False).fit(X, y)
+    lines = capsys.readouterr().out.splitlines()
+    exact = ["exact" in line for line in lines]
+    assert exact == sorted(exact)
+    assert 0 < sum(exact) < len(exact)
+
+
+def test_steps_that_are_fixed_miss_nothing() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = PegasosClassifierCV(LAMS[:3], 3, solver=Pegasos(T=100), stop_early=False, random_state=0).fit(X2, Y2)
+    assert not model.stopped_early_
+    assert not model.exact_.all()
 
 
 def test_ctrl_c_while_rows_are_scored_keeps_what_was_finished() -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
+from threading import Barrier, BrokenBarrierError
 from typing import Any
 
 import numpy as np
@@ -150,5 +152,27 @@ def test_who_goes_alone() -> None:
 def test_many_classes_go_in_groups_with_the_same_bytes_for_any_number_of_threads() -> None:
     one, three = (PegasosClassifierCV([1e-1, 1e-2, 1e-3], n_jobs=n).fit(X3, Y3) for n in (1, 3))
     assert np.array_equal(one.scores_, three.scores_)
+    assert np.array_equal(one.objectives_, three.objectives_)
     assert np.array_equal(one.gaps_, three.gaps_)
     assert np.array_equal(one.coef_, three.coef_)
+
+
+def test_groups_of_several_classes_are_solved_at_a_time(monkeypatch: Any) -> None:
+    """Two groups meet: each waits for the other, and would wait in vain if they took turns."""
+    y = np.arange(TEXT.shape[0]) % 4
+    meet, together = Barrier(2), SideBySide._together
+    met: list[int] = []
+
+    def meeting(self: Any, jobs: Any, run: Any, seed: int) -> Any:
+        if (self._norms >= 0).all() and len(self._norms):
+            with suppress(BrokenBarrierError):
+                meet.wait(timeout=2)
+                met.append(jobs[0][0])
+        return together(self, jobs, run, seed)
+
+    alone = PegasosClassifierCV([1e-2, 1e-3], n_jobs=1, refit=False).fit(TEXT, y)
+    monkeypatch.setattr(SideBySide, "_together", meeting)
+    several = PegasosClassifierCV([1e-2, 1e-3], n_jobs=2, refit=False).fit(TEXT, y)
+    assert len(met) >= 2
+    for name in ("scores_", "gaps_", "objectives_"):
+        assert np.array_equal(getattr(alone, name), getattr(several, name)), name

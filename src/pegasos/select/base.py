@@ -20,10 +20,11 @@ from ..rules import Flag, OneOf, Rule
 from ..solvers.base import Fit, Run, Solver
 from .bounds import Bounds
 from .folds import Fold, folds_of
+from .found import Found, Progress
 from .grid import Lams, spaced, values_of
 from .results import best_of, table
 from .scorer import Scorer
-from .search import Found, Path, Search, warn_of_gaps
+from .search import Path, Search, warn_of_gaps, warn_unfinished
 
 _BEFORE_KNOWN = 1e-6  # lam, as long as the data has not been asked for the largest
 
@@ -109,10 +110,12 @@ class LamSearch(Model):
         stated = self._open(X, y, sample_weight, run, _BEFORE_KNOWN if given is None else float(given[-1]))
         folds = self._folds_of(X, y, groups)
         searched: list[Searched] = []
+        settings = self._settings()
+        progress = Progress(replace(run, remember=True), self.verbose, len(settings))
         with self._undisturbed():
-            for others, one in self._settings(stated):
+            for k, one in enumerate(self._stated_in(stated, settings)):
                 lams = spaced(self._largest_lam(one), int(self.lams)) if given is None else given
-                self._search(searched, (others, one, lams), folds, run)
+                self._search(searched, (settings[k:], one, lams), folds, progress)
             self._keep_found(searched)
             best = searched[self._which(searched)]
             warn_of_gaps([each.found for each in searched], best.stated.problem, self.tol)
@@ -126,17 +129,31 @@ class LamSearch(Model):
         return self
 
     def _search(
-        self, searched: list[Searched], setting: tuple[dict[str, Any], Stated, Floats], folds: Sequence[Fold], run: Run
+        self,
+        searched: list[Searched],
+        setting: tuple[list[dict[str, Any]], Stated, Floats],
+        folds: Sequence[Fold],
+        progress: Progress,
     ) -> None:
-        """Score all lams of a setting, and add what is found. What interrupts it is raised, when what was finished is
-        on the model.
+        """Score all lams of a setting, the first of those left, and add what is found. What interrupts it is raised,
+        when what was finished is on the model.
         """
-        others, stated, lams = setting
-        solver = self._solver_of(stated, run)
+        (others, *not_begun), stated, lams = setting
+        solver = self._solver_of(stated, progress.run)
         path, seed = self._path_of(stated, solver, folds), seed_of(self.random_state, solver)
-        search = Search(self, stated, folds, path, replace(run, remember=True), self._makes_probabilities())
+        search = Search(self, stated, folds, path, progress)
         searched.append(Searched(others, stated, path, lams, search.nothing(len(lams)), seed))
-        search.run(searched[-1].found, lams, seed, lambda: self._keep_found(searched))
+
+        def keep() -> None:
+            given = values_of(self.lams)
+            unknown = np.full(int(self.lams), np.nan) if given is None else given  # each kernel has its own largest lam
+            rest = [{"lam": lam, **others} for others in not_begun for lam in unknown.tolist()]
+            self._keep_found(searched, rest)
+            end = "scores_ has NaN for the others, and no model was fitted to all rows"
+            warn_unfinished([each.found for each in searched], len(rest), end)
+
+        search.run(searched[-1].found, lams, seed, keep)
+        progress.next_setting()
 
     def _folds_of(self, X: Any, y: Any, groups: Any) -> Sequence[Fold]:
         """As `cv` asks for."""
@@ -169,9 +186,13 @@ class LamSearch(Model):
         """Around all fits."""
         return nullcontext()
 
-    def _settings(self, stated: Any) -> Iterator[tuple[dict[str, Any], Any]]:
-        """Of all parameters but lam: names and values of those that are chosen from several, and their problem."""
-        yield {}, stated
+    def _settings(self) -> list[dict[str, Any]]:
+        """Of all parameters but lam: names and values of those that are chosen from several."""
+        return [{}]
+
+    def _stated_in(self, stated: Any, settings: list[dict[str, Any]]) -> Iterator[Any]:
+        """The problem of each setting."""
+        yield stated
 
     def _which(self, searched: list[Searched]) -> int:
         """The first with the best mean score of any lam; one that was interrupted before it had any comes last."""
@@ -188,8 +209,10 @@ class LamSearch(Model):
         scores: Floats = super()._scores(X)
         return scores
 
-    def _keep_found(self, searched: list[Searched]) -> None:
-        """Set the attributes that tell of the folds. Those of a fit before this one are not about these rows."""
+    def _keep_found(self, searched: list[Searched], not_begun: Sequence[dict[str, Any]] = ()) -> None:
+        """Set the attributes that tell of the folds. Those of a fit before this one are not about these rows.
+        not_begun: parameters whose turn has not come.
+        """
         for name in [name for name in vars(self) if name.endswith("_") and name not in _OF_THE_INPUT]:
             delattr(self, name)
         which = self._which(searched)
@@ -202,9 +225,13 @@ class LamSearch(Model):
             if is_classifier(self):
                 self.n_undecided_ = found.bounds[:, :, 2]
         self.n_splits_, self.stopped_early_ = len(found.scores), any(each.found.stopped_early for each in searched)
-        candidates = [one for each in searched for one in each.candidates]
-        held_out, train = ([getattr(each.found, of) for each in searched] for of in ("scores", "train_scores"))
-        self.cv_results_ = table(candidates, np.concatenate(held_out, axis=1), np.concatenate(train, axis=1))
+        candidates = [*(one for each in searched for one in each.candidates), *not_begun]
+        unknown = np.full((self.n_splits_, len(not_begun)), np.nan)
+        held_out, train = (
+            np.concatenate([*(getattr(each.found, of) for each in searched), unknown], axis=1)
+            for of in ("scores", "train_scores")
+        )
+        self.cv_results_ = table(candidates, held_out, train)
         if found.n_lams:
             i = best_of(found.scores, self.rule)
             self.best_index_ = i + sum(len(each.lams) for each in searched[:which])

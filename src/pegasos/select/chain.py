@@ -217,11 +217,9 @@ class Chained:
         for chain in self._series:
             chain.keep()
 
-    def go_back(self, lam: float) -> None:
-        """The next fits are for this lam: they begin where `keep` has left it, else with the last fits, which may be
-        of this very lam.
-        """
-        if self._kept != lam or all(chain.start().lam == lam for chain in self._series):
+    def go_back(self) -> None:
+        """The next fits begin where `keep` was called, unless that was the last thing."""
+        if all(chain.start().lam == self._kept for chain in self._series):
             return
         for chain in self._series:
             chain.go_back()

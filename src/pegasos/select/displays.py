@@ -78,6 +78,10 @@ class LamPathDisplay:
         -------
         display : LamPathDisplay
         """
+        if "lams" not in estimator.get_params(deep=False):
+            raise TypeError(
+                f"{type(estimator).__name__} has one lam: LamPathDisplay draws a search, such as PegasosClassifierCV."
+            )
         check_is_fitted(estimator, "lams_")
         if not hasattr(estimator, "lam_"):
             raise NotFittedError(

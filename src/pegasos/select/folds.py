@@ -85,7 +85,7 @@ def folds_of(cv: Any, X: Any, y: Any, groups: Any, classifier: bool) -> Sequence
     """As scikit-learn reads cv: a number, a splitter, or an iterable of row numbers."""
     folds: list[Fold] = []
     for train, held_out in check_cv(cv, y, classifier=classifier).split(y if is_source(X) else X, y, groups):
-        found = Fold(_numbers(train, len(y)), _numbers(held_out, len(y)))
+        found = Fold(*(_numbers(rows, len(y), len(folds)) for rows in (train, held_out)))
         if not len(found.train) or not len(found.held_out):
             raise ValueError(
                 f"fold {len(folds)} of cv trains on {len(found.train)} rows and holds out {len(found.held_out)}."
@@ -152,10 +152,12 @@ def _small(n_rows: int) -> Any:
     return np.int32 if n_rows < 2**31 else np.intp
 
 
-def _numbers(rows: Any, n_rows: int) -> Index:
+def _numbers(rows: Any, n_rows: int, fold: int) -> Index:
     """Row numbers, from a mask as well, in half the memory where they fit: there are as many as rows for each fold."""
     rows = np.asarray(rows)
     if rows.dtype.kind == "b":
+        if rows.shape != (n_rows,):
+            raise ValueError(f"fold {fold} of cv has a mask of {rows.size} rows, but X has {n_rows}.")
         return np.flatnonzero(rows).astype(_small(n_rows))
     if len(rows) and rows.dtype.kind not in "iu":  # fractions would be cut off without a word
         raise ValueError(f"cv must name rows by whole numbers or a mask, got {rows.flat[0]} of dtype {rows.dtype}.")

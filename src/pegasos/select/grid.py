@@ -57,7 +57,8 @@ def spaced(largest: float, count: int, span: float = _SPAN) -> Floats:
     their own.
     """
     lams: Floats = np.geomspace(largest, largest / span, count) if count > 1 else np.array([largest])
-    return np.clip(lams, LAM.low, LAM.high)
+    within = np.clip(lams, LAM.low, LAM.high)  # rows of 1e150: several at the end of what lam can be
+    return np.unique(within)[::-1]
 
 
 def largest_lam(problem: Problem, n_models: int) -> float:
@@ -66,7 +67,7 @@ def largest_lam(problem: Problem, n_models: int) -> float:
     The hinge without a free bias: the largest y_i <v, x_i> with v = sum s y x / sum s. There and above every dual
     variable is at its bound, w = v / lam. Other problems: ||g||^2 / (0.02 f), where g is the gradient of the mean loss
     at the zero model, or at the best constant where the bias is free, and f its loss; f falls by at most
-    ||g||^2 / (2 lam). A joint loss is looked at at zero, whatever its bias.
+    ||g||^2 / (2 lam).
     """
     each = [replace(problem, positive=k) for k in range(n_models)] if n_models > 1 else [problem]
     found = max(_largest(one) for one in each)
@@ -96,10 +97,14 @@ def largest_lam_of_kernel(problem: KernelProblem, n_models: int) -> float:
 
 def _largest(problem: Problem) -> float:
     if problem.loss.joint:
-        g = problem.gradient(np.zeros(problem.n_weights))
-        if problem.free_bias:
-            g[-problem.width :] = 0.0
-        return float(g @ g) / (2 * _NEARLY * problem.at_zero)
+        if not problem.free_bias:
+            g = problem.gradient(np.zeros(problem.n_weights))
+            return float(g @ g) / (2 * _NEARLY * problem.at_zero)
+        shares, value = problem.class_shares(), float(problem.best_constants()[0])
+        slopes = _balanced_answers(problem.loss.probabilities == "softmax", shares)[problem.labels]
+        g = problem.combine((problem.shares() * slopes.T).T)
+        g[-problem.width :] = 0.0  # but for rounding it is
+        return float(g @ g) / (2 * _NEARLY * value) if value > 0 else 0.0
     slopes, value = _at_constant(problem)
     g = problem.combine(problem.shares() * slopes)
     if problem.free_bias:
@@ -107,6 +112,24 @@ def _largest(problem: Problem) -> float:
     if problem.loss.is_native_hinge and not problem.free_bias:
         return float(np.max(slopes * problem.scores(g), where=problem.shares() > 0, initial=0.0))
     return float(g @ g) / (2 * _NEARLY * value) if value > 0 else 0.0
+
+
+def _balanced_answers(softmax: bool, shares: Floats) -> Floats:
+    """Of each class the slope of a joint loss at the best constant scores: p - e_y, which over all rows is zero.
+
+    Probabilities of constant scores are the shares of the classes. The hinge has a kink there: classes are arcs of a
+    circle, and each point answers with the class on the other side, which is its own only in a class of more than half.
+    """
+    found: Floats = np.tile(shares, (len(shares), 1))
+    if not softmax:
+        ends = np.cumsum(shares)
+        cuts = np.sort(np.concatenate([[0.0, 1.0], ends[:-1], (ends + 0.5) % 1.0]))
+        middles = (cuts[1:] + cuts[:-1]) / 2
+        own, across = (np.searchsorted(ends[:-1], at, side="right") for at in (middles, (middles + 0.5) % 1.0))
+        found[:] = 0.0
+        np.add.at(found, (own, across), np.diff(cuts))
+        found /= np.maximum(shares, 1e-300)[:, None]
+    return found - np.eye(len(shares))
 
 
 def _at_constant(problem: Problem, rows: Any = slice(None)) -> tuple[Floats, float]:

@@ -71,16 +71,18 @@ class KernelSearch(LamSearch, KernelModel):
     def _undisturbed(self) -> AbstractContextManager[Any]:
         return single_blas()  # threads are ours
 
-    def _settings(self, stated: Any) -> Iterator[tuple[dict[str, Any], KernelStated]]:
+    def _settings(self) -> list[dict[str, Any]]:
+        return [{}] if self.kernel_grid is None else list(ParameterGrid(self.kernel_grid))
+
+    def _stated_in(self, stated: Any, settings: list[dict[str, Any]]) -> Iterator[KernelStated]:
         if self.kernel_grid is None:
-            yield {}, stated
+            yield stated
             return
-        every = list(ParameterGrid(self.kernel_grid))
-        for others in every:  # before the first fit: one that is refused when its turn comes would take all with it
+        for others in settings:  # before the first fit: one that is refused when its turn comes would take all with it
             self._check_kernel(others)
-        for others in every:
+        for others in settings:
             problem = self._with_kernel(stated.problem, stated.X, stated.problem.in_pairs, others)
-            yield others, replace(stated, problem=problem)
+            yield replace(stated, problem=problem)
             problem.matrix.release()  # the next one needs the memory
 
     def _check_kernel(self, others: dict[str, Any]) -> None:

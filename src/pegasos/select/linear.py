@@ -38,10 +38,11 @@ class PegasosClassifierCV(Probabilities, LinearSearch, PegasosClassifier):
         Whether a model is fitted to all rows with the chosen lam; it has the bytes of ``PegasosClassifier(lam=lam_)``.
     stop_early : bool, default=True
         Whether to spend less on what is worse. With 1,000 rows and more, fits of folds then begin roughly, to a gap of
-        0.05 f(0); those of the best lam are fitted to `tol`, and so are those of any other that is no farther behind
-        than exactness has moved a score. The search ends two steps and more below the best lam if scores have fallen
-        twice, and by more than two standard errors of the difference. That is no proof: `stopped_early_` says that some
-        lams were left out, with NaN in `scores_`, or left rough, see `exact_`. False: every fit is as exact as `tol`;
+        0.05 f(0) or a tenth of what the best constant loses, but for numbers; those of the best lam are fitted to
+        `tol`, and so are those of any other that is no farther behind than 0.2 times its gap. The search ends two steps
+        and more below the best lam if scores have fallen twice, and by more than two standard errors of the difference.
+        That is no proof: `stopped_early_` says that some lams were left out, with NaN in `scores_`, or left rough, see
+        `exact_`. False: every fit is as exact as `tol`;
         and so are those of one or two folds, and where `rule` is "one_standard_error".
     score_bounds : bool, default=False
         Whether to compute `score_bounds_`: what the gaps prove of the scores that the optimum of each fold would have.

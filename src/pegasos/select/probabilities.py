@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, Self
 
 import numpy as np
@@ -9,13 +10,14 @@ from sklearn.base import ClassifierMixin
 from sklearn.isotonic import IsotonicRegression
 from sklearn.utils.validation import check_is_fitted
 
+from ..caller import user_level
 from ..estimators.base import Stated
 from ..estimators.scores import no_probabilities
 from ..estimators.typed import available_unless
 from ..problem.labels import Codes
 from ..problem.problem import Floats
+from .found import Found
 from .scorer import stand_in
-from .search import Found
 
 _STEPS = 100  # Newton's, at most: a handful is usual
 _ALMOST_NONE = 1e-12
@@ -137,6 +139,14 @@ class Probabilities(ClassifierMixin):  # type: ignore[misc]  # scikit-learn has 
         if found.out_of_fold is None:
             return
         scores, codes, s = self._held_out(found, stated)
+        classes = stated.facts["classes_"]
+        missing = np.setdiff1d(np.arange(len(classes)), codes)
+        if len(missing):
+            warnings.warn(
+                f"cv never holds out a row of class {classes[missing[0]]!r}: its probabilities are those of no "
+                "row that was scored. Let every row be held out once.",
+                stacklevel=user_level(),
+            )
         columns = scores[:, None] if scores.ndim == 1 else scores
         made = [
             _MAKERS[self.probability](column, codes == (1 if scores.ndim == 1 else k), s)

@@ -26,10 +26,10 @@ def best_of(scores: Floats, rule: str) -> int:
     return int(np.flatnonzero(means >= means[best] - _standard_error(scores[:, best]))[0])
 
 
-def is_past(scores: Floats) -> bool:
+def is_past(scores: Floats, doubt: float = 0.0) -> bool:
     """Whether smaller lam can be left out: the last two columns are worse than the best before them, each worse than
-    the one before it, and the last clearly: by more than a standard error of the best score, and by more than two of
-    the differences, fold by fold. No proof: scores might rise again.
+    the one before it, and the last clearly: by more than a standard error of the best score, by more than two of the
+    differences, fold by fold, and by more than it can be off (doubt). No proof: scores might rise again.
     """
     n = scores.shape[1]
     means = scores.mean(axis=0)
@@ -39,19 +39,18 @@ def is_past(scores: Floats) -> bool:
     if best >= n - 2 or not means[-2] > means[-1] or means[-2] == means[best]:
         return False
     lost = scores[:, best] - scores[:, -1]
-    return bool(lost.mean() > max(_standard_error(scores[:, best]), _CLEARLY * _standard_error(lost)))
+    return bool(lost.mean() > max(_standard_error(scores[:, best]), _CLEARLY * _standard_error(lost), doubt))
 
 
-def open_questions(scores: Floats, exact: list[int], moved: float) -> list[int]:
-    """Columns that are not exact but might be the best if they were, the best first: at most so far behind the best as
-    exactness has moved a score. None where the best is exact and clear.
+def open_questions(scores: Floats, exact: list[int], doubts: Floats) -> list[int]:
+    """Columns that are not exact but might be the best if they were: the best, and those that are no further behind it
+    than they can be off. None where the best is exact and clear.
     """
     means = scores.mean(axis=0)
     if np.isnan(means).all():
         return []
     behind = np.nanmax(means) - means
-    close = [int(i) for i in np.argsort(behind, kind="stable") if behind[i] <= moved]
-    return [i for i in close if i not in exact]
+    return [int(i) for i in np.flatnonzero(behind <= doubts) if i not in exact]
 
 
 def _param(values: list[Any]) -> Any:

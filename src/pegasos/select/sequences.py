@@ -21,9 +21,10 @@ from ..structured.tokens import Stacked, is_stacked
 from ..structured.training_set import Whole, sequence_weights
 from .base import SEARCH_RULES, NotHere
 from .folds import folds_of
+from .found import Found
 from .grid import spaced, values_of
 from .results import best_of, is_past, table
-from .search import Found, warn_unfinished
+from .search import warn_unfinished
 from .tagged_folds import FoldTagger, TaggedFold, refuse_empty
 
 _SPAN = 1e6  # the largest lam over the smallest: sums over tokens make gradients large
@@ -183,7 +184,7 @@ n_iter_, n_steps_, history_
             self._search(parts, lams, found, stop)
         except KeyboardInterrupt:
             self._keep_found(lams, found)
-            warn_unfinished(found, lams, "no model was fitted to all sequences")
+            warn_unfinished([found], 0, "no model was fitted to all sequences")
             raise
         self._keep_found(lams, found)
         self._warn_of_gaps(found)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
+from ..helpers import Look, Shared
 from ..problem.problem import Floats, Problem
 from ..problem.weights import CodedWeights
 from ..solvers.base import Fit, Resume, Run, Solver
@@ -123,12 +124,13 @@ class SideBySide:
 
     def solve(self, jobs: Sequence[tuple[int, Job]], run: Run, seed: int) -> list[Fit]:
         """jobs: with their places."""
-        fits: list[Fit] = []
-        places = [place for place, _ in jobs]
-        together = [places[i : i + _WIDEST] for i in range(0, len(jobs), _WIDEST)]
-        self._groups = [group for group in self._groups if group.places in together]
-        for i in range(0, len(jobs), _WIDEST):
-            fits += self._together(jobs[i : i + _WIDEST], run, seed)
+        together = _groups_of(jobs)
+        known = [[jobs[i][0] for i in numbers] for numbers in together]
+        self._groups = [group for group in self._groups if group.places in known]
+        found = self._all_together([[jobs[i] for i in numbers] for numbers in together], run, seed)
+        order = np.argsort([i for numbers in together for i in numbers])
+        fits = [fit for group in found for fit in group]
+        fits = [fits[i] for i in order.tolist()]
         rest = run.max_epochs - _most_epochs(jobs[0][1].problem, run)
         left = [i for i, fit in enumerate(fits) if not fit.converged and not fit.interrupted and rest > 0]
         if left:  # what the others have scored is not worth its memory: they are scored anew
@@ -143,6 +145,26 @@ class SideBySide:
     def give_up_scores(self) -> None:
         """Others will score the rows, and need the memory."""
         self._groups.clear()
+
+    def _all_together(self, groups: list[list[tuple[int, Job]]], run: Run, seed: int) -> list[list[Fit]]:
+        """Of every group, several at a time; the first alone if it is to find the lengths of the rows."""
+        knows_lengths = len(self._norms) > 0 and bool((self._norms >= 0).all())
+        alone = len(groups) if run.threads == 1 else 0 if knows_lengths else 1
+        found = {k: self._together(groups[k], run, seed) for k in range(alone)}
+        at_once = min(run.threads, len(groups) - alone)
+        if at_once > 0:
+            inside = replace(run, threads=max(1, run.threads // at_once))
+
+            def halt() -> None:
+                run.halt[0] = 1
+
+            def solve(k: int, _: Look) -> None:
+                fits = found[alone + k] = self._together(groups[alone + k], inside, seed)
+                if any(fit.interrupted for fit in fits):
+                    halt()
+
+            Shared(len(groups) - alone, solve).run(at_once - 1, lambda: None, halt)
+        return [found[k] for k in range(len(groups))]
 
     def _together(self, jobs: Sequence[tuple[int, Job]], run: Run, seed: int) -> list[Fit]:
         problems = [job.problem for _, job in jobs]
@@ -209,6 +231,14 @@ class SideBySide:
         group = _Group(places, duals, np.zeros(n_rows, np.uint8), np.zeros((dim, len(jobs))), drift, scores)
         self._groups.append(group)
         return group
+
+
+def _groups_of(jobs: Sequence[tuple[int, Job]]) -> list[list[int]]:
+    """Numbers of those that go together: folds of one class, whose rows come to rest and gaps are enough together."""
+    by_class: dict[int, list[int]] = {}
+    for i, (_, job) in enumerate(jobs):
+        by_class.setdefault(job.stated.positive, []).append(i)
+    return [each[i : i + _WIDEST] for each in by_class.values() for i in range(0, len(each), _WIDEST)]
 
 
 def _short(dual: NDArray[Any] | None, n_rows: int) -> NDArray[np.float32]:
