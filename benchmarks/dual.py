@@ -52,8 +52,8 @@ def certified(data: Data, rounds: int) -> Iterator[Finding]:
 
 
 def _pairings(data: Data, lam: float) -> tuple[tuple[str, str, float | None], ...]:
-    svc = 4.0 if data.dense else 6.0 if lam < 1e-5 else 8.0
-    snap = None if data.dense else 1.5
+    svc = 4.0 if data.dense else 7.0 if lam < 1e-5 else 12.0 if lam < 1e-4 else 15.0
+    snap = None if data.dense else 2.0
     return (
         ("ours 2", "LinearSVC", svc),
         ("ours 1", "LinearSVC", None),

@@ -44,7 +44,7 @@ def taken(f: Finding, results: dict[str, Any], source: str) -> Finding:
         "target": f["target"],
         "sense": f["sense"],
     }
-    notes = {k: f["notes"][k] for k in ("tol_met", "same_problem", "bytes_per_row") if k in f["notes"]}
+    notes = {k: f["notes"][k] for k in ("tol_met", "same_problem", "bytes_per_row", "replicas") if k in f["notes"]}
     values = {"ours": f["ours"], "yardstick": f["yardstick"]} if f["unit"] == "%" else {}
     when, commit = results["when"][:10], results["machine"]["commit"]
     return found | notes | values | {"source": source, "when": when, "commit": commit}
@@ -139,11 +139,16 @@ def threads(report: Report) -> str:
 
 
 def cores(report: Report) -> str:
-    def line(data: str, n: int) -> tuple[str, ...]:
-        found = (report.scores(contest=f"{what}, {n} replicas", data=data) for what in ("critical path", "visits"))
-        return DATA[data], str(n), *found
+    def line(data: str, which: str, label: str) -> tuple[str, ...]:
+        found = (report.scores(contest=f"{what}, {which}", data=data) for what in ("critical path", "visits"))
+        return DATA[data], label, *found
 
-    rows = [line(data, n) for data in ("arxiv", "covertype") for n in (2, 4, 8, 16)]
+    rows = []
+    for data in DATA:
+        rows += [line(data, f"{n} replicas", str(n)) for n in (2, 4, 8, 16)]
+        suit = "replicas that suit"
+        best = (report.pick(contest=f"critical path, {suit}", data=data, lam=lam) for lam in LAMBDAS)
+        rows.append(line(data, suit, "best: " + ", ".join(str(f["replicas"]) for each in best for f in each)))
     header = ("rows", "replicas", "critical path shorter by", "visits, times those of one replica")
     return table(header, rows, labels=2) + "\n\n" + report.footer()
 

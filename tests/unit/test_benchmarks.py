@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from numpy.testing import assert_allclose
 
 from pegasos import losses
@@ -119,3 +120,26 @@ def test_what_more_cores_bring_is_counted_and_measured(tmp_path: Path) -> None:
     assert many["converged"]
     assert 0 < many["longest"] < found["critical path, 16 replicas, lam 0.0001"]["notes"]["one"]["longest"] / 4
     assert found["2 threads, replicas, lam 0.0001"]["ours"] > 0
+    few = [n for n in (2, 4, 8, 16) if found[f"visits, {n} replicas, lam 0.0001"]["score"] <= 2]
+    paths = [found[f"critical path, {n} replicas, lam 0.0001"]["ours"] for n in few]
+    assert found["critical path, replicas that suit, lam 0.0001"]["ours"] == min(paths)
+    assert {name for name, f in found.items() if f["target"]} == {
+        "critical path, replicas that suit, lam 0.0001",
+        "visits, replicas that suit, lam 0.0001",
+    }
+
+
+def test_a_critical_path_counts_what_many_replicas_do_besides(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    from cores import Course
+    from inputs import Data
+
+    data = Data("some", sp.csr_matrix(np.ones((10, 100))), np.ones(10))
+    one = Course(1, True, visits=0, longest=8000, merged=0.0, meetings=0, certificates=0)
+    assert one.path(data, 1) == one.path(data, 16) == replace(one, replicas=2).path(data, 16) == 12_000
+    assert replace(one, replicas=3).path(data, 16) == 20_000  # the row is read once more
+    assert replace(one, merged=1600.0).path(data, 16) == 12_100
+    assert replace(one, meetings=2).path(data, 16) == 32_000
+    assert replace(one, certificates=1).path(data, 1) == 12_000 + 2 * 1000 + 200  # two passes, and four looks at w
+    assert replace(one, certificates=1).path(data, 16) == 12_000 + 125 + 200 + 20_000
+    assert replace(one, visits=1600).path(data, 16) == 12_000 + 400 + 800  # half by all threads, the rest by one

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -44,6 +45,41 @@ def test_every_published_finding_says_when_and_from_which_code(report: Any) -> N
         assert re.fullmatch(r"\d{4}-\d\d-\d\d", f["when"])
         assert re.fullmatch(r"[0-9a-f]{7,40}", f["commit"])
         assert f["source"] == "README.md" or f["source"].endswith(".json")
+
+
+def test_published_fits_are_judged_by_the_targets_of_today(report: Any) -> None:
+    """A figure that is short of the target must say so, whenever it was measured."""
+    import dual
+
+    fits = [f for f in report.load() if f["contest"] == "fit to 1e-4"]
+    judged = 0
+    for f in fits:
+        for ours, theirs, target in dual._pairings(SimpleNamespace(dense=f["data"] == "covertype"), f["lam"]):
+            if (ours, theirs) == (f"ours {f['threads']}", f["peer"]):
+                assert f["target"] == target, f
+                judged += target is not None
+    assert judged > 12
+
+
+def test_the_table_of_cores_has_every_kind_of_rows_and_the_replicas_that_suit(report: Any) -> None:
+    one = {
+        "peer": "one replica",
+        "threads": None,
+        "target": None,
+        "sense": "faster",
+        "when": "",
+        "commit": "",
+        "score": 3,
+    }
+    said = [
+        one | {"contest": f"critical path, {which}", "data": data, "lam": lam, "replicas": 8 if lam < 1e-5 else 16}
+        for which in ("8 replicas", "16 replicas", "replicas that suit")
+        for data in report.DATA
+        for lam in report.LAMBDAS
+    ]
+    lines = report.cores(report.Report(said)).splitlines()
+    for rows in report.DATA.values():
+        assert [line.split(" | ")[1] for line in lines if rows in line] == ["8", "16", "best: 16, 16, 8"]
 
 
 def git(*asked: str) -> str:

@@ -6,7 +6,7 @@ from problems import make_problem
 from reference import SLOPES, pegasos_reference
 from scipy.special import softmax
 
-from pegasos import Pegasos, PegasosClassifier
+from pegasos import Pegasos, PegasosClassifier, _core
 
 M, D, T, LAM = 16_000, 6, 4, 0.05  # two parts and more
 X, Y = make_problem(M, D, density=1.0)
@@ -38,3 +38,18 @@ def test_steps_of_large_batches_of_several_classes_equal_the_reference(weights):
         slopes = softmax(X @ W.T, axis=1) - np.eye(3)[y]
         W = (1 - 1 / t) * W - (s[:, None] * slopes).T @ X / (LAM * t * s.sum())
     np.testing.assert_allclose(steps(y, "multinomial", weights), W, rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("row", "features", "first", "many"),
+    [(55 + 8, 47_236, 1500, 96_000), (54 / 3 + 8, 54, 2521, 20_165)],
+    ids=["texts", "tables"],
+)
+def test_batches_are_shared_from_the_sizes_on_that_the_docs_say(row, features, first, many):
+    """docs/variants.md: so many rows of 55 words, or of 54 columns, are two parts, and so many sixteen."""
+
+    def parts(k):
+        return _core.testing.parts_of(k, row, features)
+
+    assert parts(int(0.99 * first)) == 1 < parts(first + 1)
+    assert parts(int(0.99 * many)) < 16 <= parts(many)

@@ -16,7 +16,7 @@ from pegasos.problem.data import InMemory
 from pegasos.problem.labels import encode
 from pegasos.problem.problem import Problem, Weights
 from pegasos.solvers.base import Fit, Resume, Run
-from pegasos.solvers.many import Job, solve_many
+from pegasos.solvers.many import Job, solve_many, threads_of
 
 X, Y = three_classes()
 DATA, CODES = InMemory(X), encode(Y)[1]
@@ -133,3 +133,39 @@ def test_time_is_shared_by_the_jobs_left() -> None:
     assert 90 < budgets[0] < 110
     assert 390 < budgets[3] <= 400
     assert sorted(budgets) == budgets
+
+
+@pytest.mark.parametrize(
+    ("jobs", "threads", "each"),
+    [
+        (3, 16, [6, 5, 5]),
+        (10, 16, [2] * 6 + [1] * 4),
+        (16, 16, [1] * 16),
+        (20, 16, [1] * 16 + [4] * 4),
+        (39, 16, [1] * 32 + [3, 3, 2, 2, 2, 2, 2]),
+        (1, 16, [16]),
+        (3, 1, [1, 1, 1]),
+    ],
+)
+def test_no_thread_is_without_a_job(jobs: int, threads: int, each: list[int]) -> None:
+    assert [threads_of(i, jobs, threads) for i in range(jobs)] == each
+    for first in range(0, jobs, threads):
+        assert sum(each[first : first + threads]) == threads
+
+
+@pytest.mark.parametrize("threads", [2, 7, 16, 64])
+def test_jobs_get_the_threads_that_are_dealt_out(threads: int) -> None:
+    seen: dict[int, int] = {}
+
+    class Looks:
+        def check(self, problem: Problem, run: Run) -> None:
+            pass
+
+        def solve(self, problem: Problem, run: Run, start: Resume, seed: int) -> Fit:
+            mine = [job.stated.lam == problem.lam and job.stated.weights is problem.weights for job in JOBS[:8]]
+            seen[mine.index(True)] = run.threads
+            return Auto().solve(problem, run, start, seed)
+
+    solve_many(JOBS[:8], Looks(), run(threads=threads), 0)
+    assert [seen[i] for i in range(8)] == [threads_of(i, 8, threads) for i in range(8)]
+    assert max(seen.values()) > 1 or 8 % threads == 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -19,7 +19,7 @@ from ..progress import all_or_nothing, with_callbacks
 from ..rules import OneOf
 from ..solvers.base import Run
 from .kernel_base import KERNEL_RULES, KernelModel, KernelStated
-from .scores import Answers
+from .scores import Answers, in_parts
 
 
 class KernelPegasosClassifier(Answers, KernelModel):
@@ -228,7 +228,7 @@ class KernelPegasosClassifier(Answers, KernelModel):
         """
         check_is_fitted(self)
         if self._in_pairs:
-            return class_scores(self._scores(X), len(self.classes_))
+            return self._of_pairs(X, class_scores, (len(self.classes_),), np.float64)
         return super().decision_function(X)
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -240,6 +240,18 @@ class KernelPegasosClassifier(Answers, KernelModel):
         """
         check_is_fitted(self)
         if self._in_pairs:
-            winners: NDArray[Any] = self.classes_[votes(self._scores(X), len(self.classes_)).argmax(axis=1)]
-            return winners
+            return self._of_pairs(
+                X, lambda some, n: self.classes_[votes(some, n).argmax(axis=1)], (), self.classes_.dtype
+            )
         return super().predict(X)
+
+    def _of_pairs(self, X: Any, made: Callable[[Floats, int], Any], shape: tuple[int, ...], dtype: Any) -> Any:
+        """What `made` makes of the scores of pairs and the number of classes, of this shape and type for each row."""
+        scores = self._scores(X)
+        out = np.empty((len(scores), *shape), dtype)
+
+        def piece(rows: slice) -> None:
+            out[rows] = made(scores[rows], len(self.classes_))
+
+        in_parts(*scores.shape, self.n_jobs, piece)
+        return out

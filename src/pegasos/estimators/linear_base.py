@@ -27,6 +27,7 @@ from .fitted import linear_models, sparse_models
 from .sparse_weights import SparseWeights, sparse_scores
 
 _WORTH_THREADS = 1 << 15  # numbers in the rows to be scored
+_FEW_WEIGHTS = 1 << 23  # sparse ones that are written out, in 64 MB, since a dense product is several times quicker
 
 
 class OwnLabels:
@@ -112,8 +113,13 @@ class LinearModel(SparseWeights, Model):
         threads = 1 if numbers < _WORTH_THREADS else thread_count(self.n_jobs)  # to count cores takes long
         rows = make_rows(X, training=False, threads=threads, names=getattr(self, "feature_names_in_", None))
         if sp.issparse(self.coef_):
-            return sparse_scores(X, *sparse_models(self.coef_, self.intercept_, self._n_models(), self.n_features_in_))
-        scores: Floats = _core.scores(rows, self._weights(), threads)
+            coef, biases = sparse_models(self.coef_, self.intercept_, self._n_models(), self.n_features_in_)
+            if coef.shape[0] * coef.shape[1] > _FEW_WEIGHTS:
+                return sparse_scores(X, coef, biases, threads)
+            models = np.column_stack([coef.toarray(), biases])
+        else:
+            models = self._weights()
+        scores: Floats = _core.scores(rows, models, threads)
         return scores
 
     def _scores_of_source(self, X: Any) -> Floats:

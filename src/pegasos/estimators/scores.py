@@ -2,15 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
+from ..cores import thread_count
+from ..kernel_solvers.tiles import each_piece
 from ..losses import JOINT, NAMED, spec_of
 from ..problem.problem import Floats
 from .typed import available_unless
+
+_AT_ONCE = 1 << 15  # numbers of a part: they, and what is made of them on the way, stay in the cache of a core
+
+
+def in_parts(n_rows: int, width: int, n_jobs: int | None, work: Callable[[slice], None]) -> None:
+    """Call work(rows) for slices of rows with so many numbers each, on `n_jobs` threads. Where they are cut follows
+    from the size alone: so does every byte.
+    """
+    each = max(1, _AT_ONCE // width)
+    threads = 1 if n_rows <= each else thread_count(n_jobs)  # to count cores takes long
+    each_piece(n_rows, each, threads, lambda rows, _: work(rows), lambda: None)
+
+
+def place_of_answers(scores: Floats) -> Floats:
+    """An array for a number a row and class: that of the scores themselves, if they are as many and may be lost."""
+    if scores.ndim == 1:
+        return np.empty((len(scores), 2))
+    return scores if scores.flags.writeable else np.empty_like(scores)
 
 
 def no_probabilities(estimator: Any) -> str:
@@ -39,6 +60,7 @@ class Answers(ClassifierMixin):  # type: ignore[misc]  # scikit-learn has no typ
     """Mixin of the classifiers. Reads `_scores`, one column a model, and `classes_`."""
 
     classes_: NDArray[Any]
+    n_jobs: int | None
 
     if TYPE_CHECKING:
 
@@ -54,7 +76,14 @@ class Answers(ClassifierMixin):  # type: ignore[misc]  # scikit-learn has no typ
         scores = self._scores(X)
         if len(self.classes_) > 2:
             return scores
-        ahead: Floats = scores[:, 0] if scores.shape[1] == 1 else scores[:, 1] - scores[:, 0]
+        if scores.shape[1] == 1:
+            return scores[:, 0]
+        ahead = np.empty(len(scores))
+
+        def compare(rows: slice) -> None:
+            np.subtract(scores[rows, 1], scores[rows, 0], out=ahead[rows])
+
+        in_parts(len(scores), 2, self.n_jobs, compare)
         return ahead
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -65,8 +94,14 @@ class Answers(ClassifierMixin):  # type: ignore[misc]  # scikit-learn has no typ
         labels : ndarray of shape (n_rows,)
         """
         scores = self.decision_function(X)
-        best = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
-        labels: NDArray[Any] = self.classes_[best]
+        labels: NDArray[Any] = np.empty(len(scores), self.classes_.dtype)
+
+        def decide(rows: slice) -> None:
+            some = scores[rows]
+            best = (some > 0).astype(np.intp) if some.ndim == 1 else some.argmax(axis=1)
+            labels[rows] = self.classes_[best]
+
+        in_parts(len(scores), scores.size // max(1, len(scores)) or 1, self.n_jobs, decide)
         return labels
 
     @available_unless(no_probabilities)
@@ -80,9 +115,12 @@ class Answers(ClassifierMixin):  # type: ignore[misc]  # scikit-learn has no typ
         -------
         probabilities : ndarray of shape (n_rows, n_classes)
         """
-        probabilities = np.exp(self._relative_logs(X))
-        each: Floats = probabilities / probabilities.sum(axis=1, keepdims=True)
-        return each
+
+        def scaled(logs: Floats, out: Floats) -> None:
+            each = np.exp(logs)
+            np.divide(each, each.sum(axis=1, keepdims=True), out=out)
+
+        return self._from_logs(X, scaled)
 
     @available_unless(no_probabilities)
     def predict_log_proba(self, X: Any) -> Floats:
@@ -92,16 +130,23 @@ class Answers(ClassifierMixin):  # type: ignore[misc]  # scikit-learn has no typ
         -------
         logs : ndarray of shape (n_rows, n_classes)
         """
-        logs = self._relative_logs(X)
-        each: Floats = logs - np.log(np.exp(logs).sum(axis=1, keepdims=True))
-        return each
 
-    def _relative_logs(self, X: Any) -> Floats:
-        """Logarithms of the probabilities, up to a number a row that makes the largest of them zero."""
+        def scaled(logs: Floats, out: Floats) -> None:
+            np.subtract(logs, np.log(np.exp(logs).sum(axis=1, keepdims=True)), out=out)
+
+        return self._from_logs(X, scaled)
+
+    def _from_logs(self, X: Any, scaled: Callable[[Floats, Floats], None]) -> Floats:
+        """What `scaled` makes of `_relative_logs`, a part at a time."""
         scores = self.decision_function(X)
+        out = place_of_answers(scores)
+        in_parts(*out.shape, self.n_jobs, lambda rows: scaled(self._relative_logs(scores[rows]), out[rows]))
+        return out
+
+    def _relative_logs(self, scores: Floats) -> Floats:
+        """Logarithms of the probabilities, up to a number a row that makes the largest of them zero."""
         if scores.ndim == 1:
-            logs = np.column_stack([-scores, np.zeros_like(scores)])
-        else:
-            logs = scores if _probabilities_of(self) == "softmax" else -np.logaddexp(0.0, -scores)
+            return np.column_stack([np.minimum(-scores, 0.0), np.minimum(scores, 0.0)])
+        logs = scores if _probabilities_of(self) == "softmax" else -np.logaddexp(0.0, -scores)
         relative: Floats = logs - logs.max(axis=1, keepdims=True)
         return relative

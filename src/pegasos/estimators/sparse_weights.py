@@ -9,7 +9,10 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from ..kernel_solvers.tiles import Look, each_piece
+
 Floats = NDArray[np.float64]
+_ROWS, _PRODUCTS = 4096, 1 << 18  # of a piece, at most
 
 
 class SparseWeights:
@@ -50,8 +53,14 @@ def dense_weights(coef: Any, dimensions: int) -> NDArray[Any]:
     return np.asarray(coef.toarray()) if dimensions else np.asarray(coef.toarray()).ravel()
 
 
-def sparse_scores(X: Any, coef: Any, intercept: Any) -> Floats:
-    """<w, x> + b of every row and model, for sparse weights."""
-    products = X @ coef.T
-    scores: Floats = (products.toarray() if sp.issparse(products) else np.asarray(products)) + np.asarray(intercept)
-    return scores.astype(np.float64, copy=False)
+def sparse_scores(X: Any, coef: Any, biases: Floats, threads: int) -> Floats:
+    """<w, x> + b of every row and model, for sparse weights in rows of CSR."""
+    n_rows, n_models = X.shape[0], coef.shape[0]
+    out, columns = np.empty((n_rows, n_models)), coef.T.tocsr()
+
+    def multiply(some: slice, _: Look) -> None:
+        products = X[some] @ columns
+        np.add(products.toarray() if sp.issparse(products) else products, biases, out=out[some])
+
+    each_piece(n_rows, max(1, min(_ROWS, _PRODUCTS // max(1, n_models))), threads, multiply, lambda: None)
+    return out

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..caller import user_level
 from ..estimators.base import Stated
-from ..estimators.scores import no_probabilities
+from ..estimators.scores import in_parts, no_probabilities, place_of_answers
 from ..estimators.typed import available_unless
 from ..problem.labels import Codes
 from ..problem.problem import Floats
@@ -192,11 +192,22 @@ class Probabilities(ClassifierMixin):  # type: ignore[misc]  # scikit-learn has 
             found: Floats = super().predict_proba(X)
             return found
         scores = self.decision_function(X)
+        out = place_of_answers(scores)
+
+        def fill(rows: slice) -> None:
+            out[rows] = self._calibrated_of(scores[rows])
+
+        in_parts(*out.shape, self.n_jobs, fill)
+        return out
+
+    def _calibrated_of(self, scores: Floats) -> Floats:
+        """Probabilities of some rows."""
+        made = self._calibrated or []
         if scores.ndim == 1:
-            second = self._calibrated[0](scores)
+            second = made[0](scores)
             both: Floats = np.column_stack([1 - second, second])
             return both
-        each = np.column_stack([of_score(column) for of_score, column in zip(self._calibrated, scores.T, strict=True)])
+        each = np.column_stack([of_score(column) for of_score, column in zip(made, scores.T, strict=True)])
         total = each.sum(axis=1, keepdims=True)
         none = total[:, 0] <= 0  # no class sees a chance: none is better than another
         each[none], total[none] = 1.0, each.shape[1]
@@ -215,6 +226,11 @@ class Probabilities(ClassifierMixin):  # type: ignore[misc]  # scikit-learn has 
         if self._calibrated is None:
             found: Floats = super().predict_log_proba(X)
             return found
-        with np.errstate(divide="ignore"):
-            logs: Floats = np.log(self.predict_proba(X))
+        logs = self.predict_proba(X)
+
+        def take(rows: slice) -> None:
+            with np.errstate(divide="ignore"):  # what a thread ignores is its own
+                np.log(logs[rows], out=logs[rows])
+
+        in_parts(*logs.shape, self.n_jobs, take)
         return logs

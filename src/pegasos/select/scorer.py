@@ -26,7 +26,9 @@ def made(model: Any, attributes: dict[str, Any]) -> Any:
 
 
 def stand_in(model: Any, facts: dict[str, Any], scores: Floats) -> Any:
-    """A model that has these scores, whatever rows it is asked for."""
+    """A model that has these scores, whatever rows it is asked for, more than once: no answer takes their place."""
+    scores = scores.view()
+    scores.flags.writeable = False
     return made(model, facts | {"_scores": lambda _: scores})
 
 

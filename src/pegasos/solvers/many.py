@@ -58,12 +58,17 @@ class _Work:
         if budget is not None:  # the time left, shared by the jobs left
             now = run.seconds()
             budget = now + max(0.0, budget - now) / -(-(len(self.jobs) - i) // run.threads)
-        inside = max(1, run.threads // self.at_once)
         kept = None if run.store is None else run.store.job(i)
         done = None if kept is None else kept.finished()
         if done is not None:
             return self._placed(i, done)
-        mine = replace(run, max_time=budget, report=self.report_of(i), threads=inside, job_store=kept)
+        mine = replace(
+            run,
+            max_time=budget,
+            report=self.report_of(i),
+            threads=threads_of(i, len(self.jobs), run.threads),
+            job_store=kept,
+        )
         fit = self._placed(i, solved(self.solver, self.jobs[i].problem, mine, start, self.seed))
         if fit.interrupted:
             self.halt()
@@ -83,6 +88,16 @@ class _Work:
         self.run.halt[0] = 1
 
 
+def threads_of(i: int, jobs: int, threads: int) -> int:
+    """How many of the threads job number i has: one, as long as there are others for all of them. The last ones, fewer
+    than threads, share them all: when they begin, those of the jobs before become free and have nothing else to do.
+    """
+    last = jobs % threads
+    if i < jobs - last:
+        return 1
+    return threads // last + (i - (jobs - last) < threads % last)
+
+
 def solve_many(
     jobs: Sequence[Job],
     solver: Solver,
@@ -91,7 +106,7 @@ def solve_many(
     report_of: ReportOf = _untold,
     place: Floats | None = None,
 ) -> list[Fit]:
-    """A fit for every job, in their order, on `run.threads` threads; of more threads than jobs every job has some.
+    """A fit for every job, in their order, on `run.threads` threads, which `threads_of` deals out.
 
     A fit that is interrupted ends the others: what they have is kept, those that have not begun are where they start.
     The first error is raised. report_of: who hears of job number i. place: an array with a line for each w, where they
