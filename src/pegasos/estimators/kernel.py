@@ -228,7 +228,8 @@ class KernelPegasosClassifier(Answers, KernelModel):
         """
         check_is_fitted(self)
         if self._in_pairs:
-            return self._of_pairs(X, class_scores, (len(self.classes_),), np.float64)
+            scores: Floats = self._of_pairs(X, class_scores, (len(self.classes_),), np.float64)
+            return scores
         return super().decision_function(X)
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -240,9 +241,10 @@ class KernelPegasosClassifier(Answers, KernelModel):
         """
         check_is_fitted(self)
         if self._in_pairs:
-            return self._of_pairs(
+            labels: NDArray[Any] = self._of_pairs(
                 X, lambda some, n: self.classes_[votes(some, n).argmax(axis=1)], (), self.classes_.dtype
             )
+            return labels
         return super().predict(X)
 
     def _of_pairs(self, X: Any, made: Callable[[Floats, int], Any], shape: tuple[int, ...], dtype: Any) -> Any:
@@ -253,5 +255,5 @@ class KernelPegasosClassifier(Answers, KernelModel):
         def piece(rows: slice) -> None:
             out[rows] = made(scores[rows], len(self.classes_))
 
-        in_parts(*scores.shape, self.n_jobs, piece)
+        in_parts(scores.shape, self.n_jobs, piece)
         return out

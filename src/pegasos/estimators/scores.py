@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -18,11 +19,12 @@ from .typed import available_unless
 _AT_ONCE = 1 << 15  # numbers of a part: they, and what is made of them on the way, stay in the cache of a core
 
 
-def in_parts(n_rows: int, width: int, n_jobs: int | None, work: Callable[[slice], None]) -> None:
-    """Call work(rows) for slices of rows with so many numbers each, on `n_jobs` threads. Where they are cut follows
-    from the size alone: so does every byte.
+def in_parts(shape: tuple[int, ...], n_jobs: int | None, work: Callable[[slice], None]) -> None:
+    """Call work(rows) for slices of the rows of an array of this shape, on `n_jobs` threads. Where they are cut follows
+    from the shape alone: so does every byte.
     """
-    each = max(1, _AT_ONCE // width)
+    n_rows, width = shape[0], math.prod(shape[1:])
+    each = max(1, _AT_ONCE // max(1, width))
     threads = 1 if n_rows <= each else thread_count(n_jobs)  # to count cores takes long
     each_piece(n_rows, each, threads, lambda rows, _: work(rows), lambda: None)
 
@@ -83,7 +85,7 @@ class Answers(ClassifierMixin):  # type: ignore[misc]  # scikit-learn has no typ
         def compare(rows: slice) -> None:
             np.subtract(scores[rows, 1], scores[rows, 0], out=ahead[rows])
 
-        in_parts(len(scores), 2, self.n_jobs, compare)
+        in_parts((len(scores), 2), self.n_jobs, compare)
         return ahead
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -101,7 +103,7 @@ class Answers(ClassifierMixin):  # type: ignore[misc]  # scikit-learn has no typ
             best = (some > 0).astype(np.intp) if some.ndim == 1 else some.argmax(axis=1)
             labels[rows] = self.classes_[best]
 
-        in_parts(len(scores), scores.size // max(1, len(scores)) or 1, self.n_jobs, decide)
+        in_parts(scores.shape, self.n_jobs, decide)
         return labels
 
     @available_unless(no_probabilities)
@@ -140,7 +142,7 @@ class Answers(ClassifierMixin):  # type: ignore[misc]  # scikit-learn has no typ
         """What `scaled` makes of `_relative_logs`, a part at a time."""
         scores = self.decision_function(X)
         out = place_of_answers(scores)
-        in_parts(*out.shape, self.n_jobs, lambda rows: scaled(self._relative_logs(scores[rows]), out[rows]))
+        in_parts(out.shape, self.n_jobs, lambda rows: scaled(self._relative_logs(scores[rows]), out[rows]))
         return out
 
     def _relative_logs(self, scores: Floats) -> Floats:

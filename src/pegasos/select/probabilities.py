@@ -197,7 +197,7 @@ class Probabilities(ClassifierMixin):  # type: ignore[misc]  # scikit-learn has 
         def fill(rows: slice) -> None:
             out[rows] = self._calibrated_of(scores[rows])
 
-        in_parts(*out.shape, self.n_jobs, fill)
+        in_parts(out.shape, self.n_jobs, fill)
         return out
 
     def _calibrated_of(self, scores: Floats) -> Floats:
@@ -232,5 +232,5 @@ class Probabilities(ClassifierMixin):  # type: ignore[misc]  # scikit-learn has 
             with np.errstate(divide="ignore"):  # what a thread ignores is its own
                 np.log(logs[rows], out=logs[rows])
 
-        in_parts(*logs.shape, self.n_jobs, take)
+        in_parts(logs.shape, self.n_jobs, take)
         return logs
