@@ -31,6 +31,17 @@ TEXT = sp.random(900, 700, 0.03, format="csr", random_state=1)
 TEXT.data = rng.random(TEXT.nnz)
 TEXT = normalize(TEXT)
 TEXT_SCORES = TEXT @ rng.normal(size=700) + 0.1 * rng.normal(size=900)
+drawn = np.random.default_rng(0)
+PEOPLE = np.column_stack(  # columns as they come: years, incomes, yes or no, prices
+    [
+        drawn.normal(40, 12, 2000),
+        drawn.lognormal(10.5, 0.6, 2000),
+        drawn.integers(0, 2, 2000),
+        drawn.normal(2e5, 8e4, 2000),
+    ]
+)
+RICH = (PEOPLE[:, 1] / 4e4 + PEOPLE[:, 0] / 40 + drawn.normal(size=2000) > 2.3).astype(int)
+PEOPLE_PARTS = (500, 500, 0, 1000)
 ROWS = {"table": TABLE, "text": TEXT}  # few features, and many
 UNEQUAL = {"table": (100, 0, 250, 7, 243), "text": (300, 0, 400, 1, 199)}  # lengths of the chunks
 

@@ -110,8 +110,13 @@ class Ascent:
 
     def is_done(self) -> bool:
         """Whether there is nothing left to do, or nothing that another round would change."""
+        return self.history.converged or self.visits >= self._run.max_epochs * self._set.m or self.in_vain > 0
+
+    @property
+    def in_vain(self) -> int:
+        """How many rounds in a row have brought nothing, if that is enough to give up."""
         patience = _PATIENCE if self._newton is None else _MORE_PATIENCE
-        return self.history.converged or self.visits >= self._run.max_epochs * self._set.m or self._idle >= patience
+        return self._idle if self._idle >= patience and not self.history.converged else 0
 
     def fit(self, error: BaseException | None) -> Fit:
         """What it has come to; error: what has interrupted it."""

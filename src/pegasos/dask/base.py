@@ -45,6 +45,7 @@ class DaskModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
     _local: ClassVar[type]  # the ordinary estimator
     client: Client | None
     classes_: NDArray[Any]
+    _in_vain: int  # the last rounds of a fit that gave up
 
     @property
     def client_(self) -> Client:
@@ -130,6 +131,7 @@ class DaskModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
         course.go()
         progress.finish([job.proven for job in jobs])
         self.n_rounds_ = course.rounds
+        self._in_vain = min((job.in_vain for job in jobs if not job.history.converged), default=0)
         self._keep_duals(course, loaded, setting)
         fits = [job.fit(course.error) for job in jobs]
         if not all(np.isfinite(fit.w).all() for fit in fits):
@@ -175,12 +177,14 @@ class DaskModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
 
     def _teller(self) -> Any:
         """The local estimator in the role of who sets attributes, and says what was not reached."""
-        rounds = self.max_rounds
+        model = self
 
         class Teller(self._local):  # type: ignore[misc, name-defined]  # known at run time alone
             def _steps_advice(self) -> str:
+                if model._in_vain:
+                    return f"More rounds would not help, the last {model._in_vain} have brought nothing: raise lam"
                 more = f" or max_time={self.max_time}" if self.max_time else ""
-                return f"Raise max_rounds={rounds}, max_epochs={self.max_epochs}{more}"
+                return f"Raise max_rounds={model.max_rounds}, max_epochs={self.max_epochs}{more}"
 
         return Teller(**self._local_params())
 
