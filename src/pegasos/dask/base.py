@@ -195,8 +195,7 @@ class DaskModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
         model = self.to_local() if hasattr(self, "coef_") else self._local(**self._local_params())
         if self.random_state is None:
             model.random_state = 0  # a pass that is lost and taken again must come to the same
-        given = (source.X, source.y, source.sample_weight or [None] * len(source.X))
-        all_chunks = list(zip(*map(cluster.computed, given), strict=True))
+        all_chunks = list(zip(*cluster.computed(source.X, source.y, source.sample_weight), strict=True))
         model = cluster.keep(model, "model", beside=all_chunks[0][0])
         for number, chunks in enumerate(all_chunks):
             model = cluster.submit(_one_pass, number, model, *chunks, known, what="pass")

@@ -87,12 +87,8 @@ def _some(names: NDArray[Any] | None) -> str:
 
 def read(cluster: Cluster, source: Source) -> list[Future]:
     """The partitions, checked, where Dask wants them."""
-    X, y = cluster.computed(source.X), cluster.computed(source.y)
-    s = cluster.computed(source.sample_weight or [None] * len(X))
-    parts = [
-        cluster.submit(read_part, number, *chunks, what="read")
-        for number, chunks in enumerate(zip(X, y, s, strict=True))
-    ]
+    each = zip(*cluster.computed(source.X, source.y, source.sample_weight), strict=True)
+    parts = [cluster.submit(read_part, number, *chunks, what="read") for number, chunks in enumerate(each)]
     cluster.wait(parts)
     return parts
 

@@ -35,12 +35,11 @@ def _answer(model: Any, method: str, number: int, chunk: Any, dtype: Any, column
 def _per_partition(cluster: Any, model: Any, measure: Any, X: Any, y: Any, sample_weight: Any) -> list[Any]:
     source = source_of(X, y, sample_weight)
     shared = delayed(model)
-    weights = source.sample_weight or [None] * len(source.X)
     tasks = [
         delayed(_measured, pure=True)(shared, measure, number, *chunks)
-        for number, chunks in enumerate(zip(source.X, source.y, weights, strict=True))
+        for number, chunks in enumerate(zip(source.X, source.y, source.sample_weight, strict=True))
     ]
-    found: list[Any] = cluster.values(cluster.computed(tasks))
+    found: list[Any] = cluster.values(*cluster.computed(tasks))
     return found
 
 
