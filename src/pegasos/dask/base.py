@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..estimators.base import RULES, seed_of
 from ..losses.own import Loss
 from ..losses.spec import LossSpec
-from ..progress import Progress, Told
+from ..progress import CallbackSupportMixin, Progress, Told
 from ..rules import Integer, OneOf, Rule, check
 from ..solvers.base import Fit, Run
 from .ascent import Ascent
@@ -38,7 +38,7 @@ _OWN = ("client", "max_rounds")  # parameters that the local model does not have
 _ON_THE_CLUSTER = ("_duals", "_duals_fit")
 
 
-class DaskModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type hints
+class DaskModel(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type hints
     """Base of the estimators on a cluster. What the labels mean is theirs to know."""
 
     _rules: ClassVar[dict[str, Rule]]
@@ -83,7 +83,10 @@ class DaskModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
         """A client is not copied: two estimators may use the same."""
         given = self.get_params(deep=False)
         client = given.pop("client")
-        return type(self)(**{name: clone(value, safe=False) for name, value in given.items()}, client=client)
+        copy = type(self)(**{name: clone(value, safe=False) for name, value in given.items()}, client=client)
+        if "_skl_callbacks" in vars(self):
+            copy._skl_callbacks = self._skl_callbacks  # shared, as scikit-learn's own clones share them
+        return copy
 
     def __getstate__(self) -> dict[str, Any]:
         """Without what lives on the cluster: client and dual variables."""

@@ -19,7 +19,7 @@ from ..problem.data import InMemory
 from ..problem.labels import check_classes, encode
 from ..problem.problem import Problem, Weights
 from ..problem.weights import row_weights, warn_of_strange_classes
-from ..progress import Told, all_or_nothing
+from ..progress import Told, all_or_nothing, with_callbacks
 from ..rules import OneOf
 from .base import SHARED_RULES, DaskModel, columns_of
 from .fitting import found_classes, load_classes, read
@@ -125,6 +125,7 @@ class DaskPegasosClassifier(ClassifierMixin, DaskModel):  # type: ignore[misc]  
         self.max_rounds = max_rounds
         self.client = client
 
+    @with_callbacks
     @all_or_nothing
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Train on all partitions of X and y.
