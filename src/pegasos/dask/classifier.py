@@ -70,7 +70,7 @@ class DaskPegasosClassifier(ClassifierMixin, DaskModel):  # type: ignore[misc]  
     objective_, dual_objective_, gap_, converged_, n_iter_, n_steps_, history_
         What is proven of it, over all rows of all partitions. `history_` has a line a round.
     n_rounds_ : int
-        Rounds of the last fit.
+        Rounds of the last fit, but for a pass that only takes the last certificate.
     client_ : distributed.Client
         The client that is used.
 
