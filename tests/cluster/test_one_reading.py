@@ -9,7 +9,6 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
-from distributed import Client
 from here_models import HereClassifier
 
 from pegasos.dask import DaskPegasosClassifier
@@ -55,15 +54,6 @@ def test_each_partition_is_read_once(kind):
     assert model.objective_ < 0.1
     assert model.score(*kind(call + ", score", 6)) == 1
     assert READ[call + ", score"] == 6
-
-
-@pytest.fixture(scope="module")
-def threads():
-    """Workers that are threads of this process, so that what they read is counted here."""
-    with Client(
-        processes=False, n_workers=2, threads_per_worker=1, dashboard_address=None, set_as_default=False
-    ) as client:
-        yield client
 
 
 def test_hundreds_of_partitions_are_read_once_on_a_cluster(threads):

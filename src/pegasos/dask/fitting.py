@@ -32,8 +32,10 @@ from .work import Statement, chosen_duals, merged, take_round, told, total
 Floats = NDArray[np.float64]
 _GRID = 33  # constants that are compared at a time
 _LIGHTEST = 1e-100  # sum of the weights, whose square is divided by
-_KEPT = 4_000_000  # dual variables that the client holds a copy of now and then
-_FIRST, _EVERY = (2, 4), 8  # rounds after which it makes one: few fits have many, and a round is as dear as a copy
+# Dual variables that the scheduler is given a copy of now and then, through the client, which holds so many at a time.
+# Of more, up to the second number (half a gigabyte), copies are rarer: among many workers a round is cheaper than a copy.
+_AT_A_TIME, _KEPT = 4_000_000, 32_000_000
+_FIRST, _EVERY = (2, 4), 8  # rounds after which one is made: few fits have many, and a round is as dear as a copy
 
 
 @dataclass(frozen=True)
@@ -213,7 +215,7 @@ class Course:
                 self._round()
                 self.rounds += 1
                 self.cluster.hurries = True  # from now on there is a model to end with
-                if self.open and (self.rounds in _FIRST or self.rounds % _EVERY == 0):
+                if self.open and self._is_time_for_a_copy():
                     self._shorten_the_way_back()
         except OutOfTime:
             pass
@@ -252,11 +254,28 @@ class Course:
         return [last and self.cluster.submit(chosen_duals, last, steps, what="duals") for last in self.outcomes]
 
     def _shorten_the_way_back(self) -> None:
-        """When a worker dies, its dual variables are computed again from the last copy, not from the first round."""
-        if self.loaded.m * self.setting.statement.width * len(self.jobs) > _KEPT:
-            return
-        kept = self.cluster.values(list(self.outcomes))
-        self.outcomes = [
-            self.cluster.keep(outcome.quiet(), "copy", part)
-            for outcome, part in zip(kept, self.loaded.parts, strict=True)
-        ]
+        """When a worker dies, its dual variables are computed again from the last copy, not from the first round.
+
+        A copy on another worker would not do: Dask keeps the tasks and orders of all rounds from which it was made.
+        """
+        batch: list[int] = []
+        for number, n in enumerate(self._held()):
+            if batch and sum(self._held()[i] for i in batch) + n > _AT_A_TIME:
+                self._copy(batch)
+                batch = []
+            batch.append(number)
+        self._copy(batch)
+
+    def _copy(self, numbers: list[int]) -> None:
+        kept = self.cluster.values([self.outcomes[i] for i in numbers])
+        for i, outcome in zip(numbers, kept, strict=True):
+            self.outcomes[i] = self.cluster.keep(outcome.quiet(), "copy", self.loaded.parts[i])
+
+    def _held(self) -> list[int]:
+        """Dual variables of each partition."""
+        return [each.n_duals * self.setting.statement.width * len(self.jobs) for each in self.loaded.facts]
+
+    def _is_time_for_a_copy(self) -> bool:
+        held = sum(self._held())
+        often = self.rounds in _FIRST and held <= _AT_A_TIME
+        return (often or self.rounds % _EVERY == 0) and held <= _KEPT
