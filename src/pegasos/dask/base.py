@@ -206,6 +206,7 @@ class DaskModel(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]  # s
         if not hasattr(found, "coef_"):
             raise ValueError("no row is left to train on: every partition is empty, or all weights are zero.")
         self.__dict__.update({name: value for name, value in vars(found).items() if self._is_fitted_part(name)})
+        self.__dict__.pop("n_rounds_", None)  # of a fit before
         return self
 
 

@@ -153,17 +153,18 @@ class DaskPegasosClassifier(ClassifierMixin, DaskModel):  # type: ignore[misc]  
             raise ValueError("no row is left to train on: every partition is empty.")
         classes = _all_of(labels)
         masses = _masses(classes, each)
-        some = np.flatnonzero(masses).astype(np.uint32)
-        check_classes(classes, np.arange(len(classes), dtype=np.int32), some if len(some) else None)
+        codes = np.arange(len(classes), dtype=np.int32)
+        check_classes(classes, codes, None)
         by_class = self._by_class(classes, masses)
         loaded = load_classes(cluster, parts, classes, by_class)
         del parts
         masses = np.sum([facts.masses for facts in loaded.facts], axis=0)
+        check_classes(classes, codes, np.flatnonzero(masses).astype(np.uint32))
         loss = loss_of_classes(self, classes)
         # A row of zeros for each class, as heavy as all of its rows: what depends on the labels alone is the same.
         summary = Problem(
             InMemory(np.zeros((len(classes), 1))),
-            np.arange(len(classes), dtype=np.int32),
+            codes,
             Weights.of(masses, len(classes)),
             float(self.lam),
             loss,

@@ -33,7 +33,7 @@ Floats = NDArray[np.float64]
 _GRID = 33  # constants that are compared at a time
 _LIGHTEST = 1e-100  # sum of the weights, whose square is divided by
 # Dual variables that the scheduler is given a copy of now and then, through the client, which holds so many at a time.
-# Of more, up to the second number (half a gigabyte), copies are rarer: among many workers a round is cheaper than a copy.
+# Of more, up to the second number (half a gigabyte), copies are rarer: among many workers a round is cheaper than one.
 _AT_A_TIME, _KEPT = 4_000_000, 32_000_000
 _FIRST, _EVERY = (2, 4), 8  # rounds after which one is made: few fits have many, and a round is as dear as a copy
 
@@ -47,11 +47,16 @@ class Loaded:
 
     @property
     def n_features(self) -> int:
-        return self.facts[0].n_features
+        return self._first[1].n_features
 
     @property
     def names(self) -> NDArray[Any] | None:
-        return self.facts[0].names
+        return self._first[1].names
+
+    @property
+    def _first(self) -> tuple[int, Facts]:
+        """The first partition that has columns: one without rows may have none."""
+        return next(((i, each) for i, each in enumerate(self.facts) if each.n_features), (0, self.facts[0]))
 
     @property
     def m(self) -> int:
@@ -63,14 +68,17 @@ class Loaded:
 
     def check(self) -> None:
         """Refuse partitions that do not fit together."""
+        first = self._first[0]
         for number, each in enumerate(self.facts):
+            if not each.n_features:
+                continue
             if each.n_features != self.n_features:
                 raise ValueError(
-                    f"partition {number} has {each.n_features} columns, partition 0 has {self.n_features}."
+                    f"partition {number} has {each.n_features} columns, partition {first} has {self.n_features}."
                 )
             if not _alike(each.names, self.names):
                 raise ValueError(
-                    f"partition {number} has other column names than partition 0, or in another order: "
+                    f"partition {number} has other column names than partition {first}, or in another order: "
                     f"{_some(each.names)} and {_some(self.names)}."
                 )
         if not sum(each.n_rows for each in self.facts):
@@ -158,7 +166,8 @@ def with_direction(cluster: Cluster, loaded: Loaded, setting: Setting) -> Loaded
     """The partitions with the products of their rows with the mean row, along which partitions go the same way."""
     s = setting.statement
     bias = setting.bias_feature if s.free_bias else float(s.bias == "regularized")
-    sums = [cluster.submit(sum_of_rows, part, bias, what="row") for part in loaded.parts]
+    with_rows = [part for part, facts in zip(loaded.parts, loaded.facts, strict=True) if facts.n_duals]
+    sums = [cluster.submit(sum_of_rows, part, bias, what="row") for part in with_rows]
     mean = cluster.merge(sums, total)
     length = float(np.sqrt(np.sum(mean**2)))
     direction = cluster.keep(mean / length if length > 0 else mean, "direction", loaded.parts[0])

@@ -54,10 +54,10 @@ def row_counts(X: Any) -> list[float]:
 
 
 def _is_array(value: Any) -> bool:
-    return _is_collection(value) and hasattr(value, "chunks") and hasattr(value, "rechunk")
+    return is_collection(value) and hasattr(value, "chunks") and hasattr(value, "rechunk")
 
 
-def _is_collection(value: Any) -> bool:
+def is_collection(value: Any) -> bool:
     """Of partitions. (A Delayed would be one, too, and has every attribute that it is asked for.)"""
     return is_dask_collection(value) and not isinstance(value, Delayed)
 
@@ -83,7 +83,7 @@ def _like(rows: list[Any], X: Any, given: Any, name: str) -> list[Any]:
 
 
 def _partitions(name: str, given: Any, alone: bool) -> list[Any]:
-    if _is_collection(given) and hasattr(given, "npartitions") and hasattr(given, "to_delayed"):
+    if is_collection(given) and hasattr(given, "npartitions") and hasattr(given, "to_delayed"):
         return list(np.ravel(given.to_delayed(optimize_graph=alone)))
     if isinstance(given, (Delayed, Future)) or is_source(given):
         given = [given]
