@@ -12,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import normalize
 
 import pegasos
+from pegasos import losses
 from pegasos.dask import DaskPegasosClassifier, DaskPegasosRegressor
 from pegasos.dask.here import RunsHere
 
@@ -23,6 +24,14 @@ class HereClassifier(RunsHere, DaskPegasosClassifier):
 class HereRegressor(RunsHere, DaskPegasosRegressor):
     """DaskPegasosRegressor, one task after the other."""
 
+
+# Whatever is registered: an estimator, a loss, and what labels it is about.
+CASES = [
+    *((HereClassifier, loss, "two") for loss in losses.CLASSIFICATION),
+    *((HereClassifier, loss, "three") for loss in losses.JOINT),
+    *((HereRegressor, loss, "numbers") for loss in losses.REGRESSION),
+]
+BIASES = ["regularized", "free", "none"]
 
 rng = np.random.default_rng(0)
 TABLE = rng.normal(size=(600, 6))

@@ -6,6 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from here_models import (
+    BIASES,
+    CASES,
     ROWS,
     TABLE,
     TEXT,
@@ -21,14 +23,7 @@ from here_models import (
 )
 from sklearn.exceptions import ConvergenceWarning
 
-from pegasos import convert_data, losses, open_data
-
-CASES = [
-    *((HereClassifier, loss, "two") for loss in losses.CLASSIFICATION),
-    *((HereClassifier, loss, "three") for loss in losses.JOINT),
-    *((HereRegressor, loss, "numbers") for loss in losses.REGRESSION),
-]
-BIASES = ["regularized", "free", "none"]
+from pegasos import convert_data, open_data
 
 
 @pytest.fixture(autouse=True)
