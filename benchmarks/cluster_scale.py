@@ -2,6 +2,7 @@
 
     python benchmarks/cluster_scale.py same-rows     the same generated text in ever more partitions
     python benchmarks/cluster_scale.py same-parts    ever more partitions of 400 rows each
+    python benchmarks/cluster_scale.py crawl         the hinge on more columns than have a second-order finish
     python benchmarks/cluster_scale.py speeds        seconds of rounds, messages and tasks, on this machine
     python benchmarks/cluster_scale.py estimate      10^9 rows, on paper, from the stored figures
 
@@ -29,10 +30,10 @@ COUNTS = (8, 64, 512, 4096)
 PART = 400  # rows of a partition that stays as large as it is
 
 
-def rounds(X: Any, y: Any, n: int, lam: float, most: int) -> dict[str, Any]:
+def rounds(X: Any, y: Any, n: int, lam: float, most: int, tol: float = TOL) -> dict[str, Any]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # it is in what is described
-        model = HereClassifier(lam=lam, tol=TOL, random_state=0, max_rounds=most).fit(*cut(X, y, n))
+        model = HereClassifier(lam=lam, tol=tol, random_state=0, max_rounds=most).fit(*cut(X, y, n))
     found = described(model, len(y))
     gaps = model.history_["gap"]
     found["rounds to 1e-2"] = int(np.argmax(gaps <= 1e-2)) + 1 if gaps[-1] <= 1e-2 else None
@@ -56,6 +57,14 @@ def same_parts(counts: list[int], most: int) -> dict[str, Any]:
         X, y = datasets.make_text(n * PART, WORDS, random_state=0)
         found[str(n)] = rounds(X, y, n, lam, most)
     return {f"n partitions of {PART} rows x {WORDS:,}, lam {lam:g}": found}
+
+
+def crawl(most: int) -> dict[str, Any]:
+    """More columns than have Newton steps, and little lam for the rows of a partition."""
+    rows, words, lam, n = 4_000, 5_000, 1e-4, 8
+    X, y = datasets.make_text(rows, words, random_state=0)
+    found = {f"{tol:g}": rounds(X, y, n, lam, most, tol) for tol in (1e-2, 1e-3, 1e-6)}
+    return {f"the hinge on {rows:,} rows x {words:,} in {n} partitions, lam {lam:g}, by tol": found}
 
 
 # Speeds
@@ -125,8 +134,11 @@ def task_seconds(client: Any, n: int = 2000) -> float:
 
 
 def estimate() -> dict[str, Any]:
-    known = json.loads(RESULTS.read_text())
-    by_parts = next(value for name, value in known.items() if name.startswith("n partitions of"))
+    known = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+    by_parts: dict[str, Any] = next((value for name, value in known.items() if name.startswith("n partitions of")), {})
+    for command, there in (("same-parts --partitions 512", "512" in by_parts), ("speeds", "speeds" in known)):
+        if not there:
+            raise SystemExit(f"no figures to go on: run python benchmarks/cluster_scale.py {command} first.")
     measured, speed = by_parts["512"], known["speeds"]
     rows, parts, nonzeros, features = 1e9, 512, 76, 47_236
     each = rows / parts
@@ -158,7 +170,7 @@ def estimate() -> dict[str, Any]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=("same-rows", "same-parts", "speeds", "estimate"))
+    parser.add_argument("what", choices=("same-rows", "same-parts", "crawl", "speeds", "estimate"))
     parser.add_argument("--partitions", type=int, nargs="*", default=COUNTS)
     parser.add_argument("--most-rounds", type=int, default=400)
     asked = parser.parse_args()
@@ -166,6 +178,8 @@ def main() -> None:
         store(same_rows(asked.partitions, asked.most_rounds))
     elif asked.what == "same-parts":
         store(same_parts(asked.partitions, asked.most_rounds))
+    elif asked.what == "crawl":
+        store(crawl(asked.most_rounds))
     else:
         store(speeds() if asked.what == "speeds" else estimate())
 

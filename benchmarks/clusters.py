@@ -4,7 +4,8 @@
     python benchmarks/clusters.py overhead    two workers, round by round, with a picture
 
 The first needs no cluster: tasks run in this process (pegasos.dask.here), and what is counted depends on rows and
-partitions alone. The second measures time, on a machine that does nothing else. Results: results/distributed.json.
+partitions alone. The second measures time, on a machine that does nothing else. Results: results/distributed.json,
+which is kept with the code; a test compares the counted ones with docs/distributed.md.
 Thousands of partitions: cluster_scale.py. A worker that is killed: cluster_kills.py.
 """
 

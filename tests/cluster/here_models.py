@@ -12,6 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import normalize
 
 import pegasos
+from pegasos import losses
 from pegasos.dask import DaskPegasosClassifier, DaskPegasosRegressor
 from pegasos.dask.here import RunsHere
 
@@ -24,6 +25,14 @@ class HereRegressor(RunsHere, DaskPegasosRegressor):
     """DaskPegasosRegressor, one task after the other."""
 
 
+# Whatever is registered: an estimator, a loss, and what labels it is about.
+CASES = [
+    *((HereClassifier, loss, "two") for loss in losses.CLASSIFICATION),
+    *((HereClassifier, loss, "three") for loss in losses.JOINT),
+    *((HereRegressor, loss, "numbers") for loss in losses.REGRESSION),
+]
+BIASES = ["regularized", "free", "none"]
+
 rng = np.random.default_rng(0)
 TABLE = rng.normal(size=(600, 6))
 SCORES = TABLE @ rng.normal(size=6) + rng.normal(size=600)
@@ -31,6 +40,17 @@ TEXT = sp.random(900, 700, 0.03, format="csr", random_state=1)
 TEXT.data = rng.random(TEXT.nnz)
 TEXT = normalize(TEXT)
 TEXT_SCORES = TEXT @ rng.normal(size=700) + 0.1 * rng.normal(size=900)
+drawn = np.random.default_rng(0)
+PEOPLE = np.column_stack(  # columns as they come: years, incomes, yes or no, prices
+    [
+        drawn.normal(40, 12, 2000),
+        drawn.lognormal(10.5, 0.6, 2000),
+        drawn.integers(0, 2, 2000),
+        drawn.normal(2e5, 8e4, 2000),
+    ]
+)
+RICH = (PEOPLE[:, 1] / 4e4 + PEOPLE[:, 0] / 40 + drawn.normal(size=2000) > 2.3).astype(int)
+PEOPLE_PARTS = (500, 500, 0, 1000)
 ROWS = {"table": TABLE, "text": TEXT}  # few features, and many
 UNEQUAL = {"table": (100, 0, 250, 7, 243), "text": (300, 0, 400, 1, 199)}  # lengths of the chunks
 

@@ -6,6 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from here_models import (
+    BIASES,
+    CASES,
     ROWS,
     TABLE,
     TEXT,
@@ -21,14 +23,7 @@ from here_models import (
 )
 from sklearn.exceptions import ConvergenceWarning
 
-from pegasos import convert_data, losses, open_data
-
-CASES = [
-    *((HereClassifier, loss, "two") for loss in losses.CLASSIFICATION),
-    *((HereClassifier, loss, "three") for loss in losses.JOINT),
-    *((HereRegressor, loss, "numbers") for loss in losses.REGRESSION),
-]
-BIASES = ["regularized", "free", "none"]
+from pegasos import convert_data, open_data
 
 
 @pytest.fixture(autouse=True)
@@ -147,7 +142,8 @@ def test_rounds_one_at_a_time_get_there():
     X, y = data("table", "two")
     model = HereClassifier(lam=1e-2, tol=1e-3, warm_start=True, max_rounds=2)
     gaps = [quietly(model, X, y).gap_ for _ in range(12)]
-    assert gaps[-1] < 0.2 * gaps[0]
+    assert (np.diff(gaps) < 0).all()
+    assert gaps[-1] < 0.004  # 0.015 at first
 
 
 def test_a_warm_start_with_another_lam_or_other_rows_is_still_right():

@@ -2,6 +2,7 @@
 
 import dask
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from here_models import TABLE, UNEQUAL, HereClassifier, HereRegressor, chunked, data, labels
@@ -121,3 +122,44 @@ def test_tables_that_are_nearly_all_zeros_are_trained_on_without_them():
     X[17, 5] = np.nan
     with pytest.raises(ValueError, match=r"partition 0: .*row 17, column 5"):
         read_part(0, X, LABELS, None)
+
+
+def test_names_of_columns_are_strings_all_of_them_or_none():
+    """As scikit-learn asks of local fits."""
+    mixed = pd.DataFrame(TABLE, columns=["a", "b", 3, "d", "e", "f"])
+    with pytest.raises(TypeError, match="partition 0: column names must be strings, all of them or none: 3 is int"):
+        HereClassifier(**QUICK).fit([dask.delayed(mixed)], [dask.delayed(LABELS)])
+    numbers = pd.DataFrame(TABLE)
+    assert not hasattr(
+        HereClassifier(**QUICK).fit([dask.delayed(numbers)], [dask.delayed(LABELS)]), "feature_names_in_"
+    )
+
+
+@pytest.mark.parametrize("first", [True, False])
+@pytest.mark.parametrize("nothing", [pd.DataFrame(), np.empty((0, 0))], ids=["frame", "array"])
+def test_a_partition_without_rows_need_not_know_its_columns(nothing, first):
+    frame = pd.DataFrame(TABLE, columns=list("abcdef"))
+    X, y = [dask.delayed(each) for each in (frame[:300], frame[300:])], halves(LABELS)
+    without = HereClassifier(**QUICK).fit(X, y)
+    at = 0 if first else 1
+    X.insert(at, dask.delayed(nothing)), y.insert(at, dask.delayed(nothing))
+    model = HereClassifier(**QUICK).fit(X, y)
+    assert model.feature_names_in_.tolist() == list("abcdef")
+    assert abs(model.objective_ - without.objective_) <= model.gap_ + without.gap_
+    assert model.score(X, y) == model.score([X[1 - at], X[2]], [y[1 - at], y[2]])
+    with pytest.raises(ValueError, match="no row is left"):
+        HereClassifier(**QUICK).fit(X[at : at + 1], y[at : at + 1])
+
+
+def test_weights_may_be_a_column():
+    s = np.random.default_rng(0).random(600)
+    X, y = data("table", "two")
+    once, again = (HereClassifier(**QUICK).fit(X, y, chunked(each, UNEQUAL["table"])) for each in (s, s[:, None]))
+    np.testing.assert_array_equal(once.coef_, again.coef_)
+
+
+def test_a_stream_has_no_rounds():
+    X, y = data("table", "two")
+    model = HereClassifier(**QUICK).fit(X, y)
+    assert model.n_rounds_
+    assert not hasattr(model.partial_fit(X, y), "n_rounds_")

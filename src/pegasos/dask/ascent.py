@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from .. import _core
 from ..solvers.base import Fit, Run
 from ..solvers.history import History
+from .dual_values import half_square, top_of
 from .newton import MOST_WEIGHTS, NewtonSteps
 from .setting import EPOCHS, Setting
 from .work import CONJUGATES, ROWS, VISITS, Message, Orders
@@ -60,11 +61,14 @@ class Ascent:
         self._pace, self._momentum, self._last_gap = 1.0, 0.0, np.inf
         self._newton: NewtonSteps | None = None
         self._smallest = np.inf  # gap
-        self.is_over = False
+        self.closes = False  # whether the next round is the last, which only proves what there is
+        self._is_closed = self.is_over = False
 
     def orders(self) -> Orders:
         """For the next round."""
         sides, sums, answered = self._balancing()
+        epochs = int(np.clip(self._left, 1, self._set.epochs))
+        rests = self._sums_up or self.closes
         return Orders(
             w=self.w,
             best=self.proven,
@@ -72,10 +76,10 @@ class Ascent:
             step=self.step,
             sigma=self.sigma,
             common=max(self.sigma, _COMMON * self._set.n_parts),
-            momentum=self._momentum,
+            momentum=0.0 if rests or self._left < epochs + 1 else self._momentum,  # which is a visit, too
             seed=self._seed + self.rounds,
             growing=self._from_zero and self.rounds == 0,
-            most_epochs=0 if self._sums_up else self._set.epochs,
+            most_epochs=0 if rests else epochs,
             visits=2 / 3 * self._set.epochs,
             good_enough=_GOOD_ENOUGH if self._set.epochs == EPOCHS else _BETTER,
             bias_feature=self._set.bias_feature,
@@ -85,14 +89,22 @@ class Ascent:
             sums=sums,
             answered=answered,
             positive=self._positive,
-            newton=None if self._newton is None else self._newton.orders(),
+            newton=None if self._newton is None or rests else self._newton.orders(),
         )
 
     def take(self, found: Message) -> None:
         """The sums of the round that was ordered last."""
         self.rounds += 1
         self._certify(found)
+        if self.closes:
+            self._is_closed = True
+            return
         self.visits += int(found.counts[VISITS])
+        self._go_on(found)
+        self.closes = self._left < 1
+
+    def _go_on(self, found: Message) -> None:
+        """The weights of the next round."""
         if self._newton is not None:
             self._take_step(self._newton, found)
             return
@@ -110,8 +122,18 @@ class Ascent:
 
     def is_done(self) -> bool:
         """Whether there is nothing left to do, or nothing that another round would change."""
+        return self.history.converged or self._is_closed or self.in_vain > 0
+
+    @property
+    def _left(self) -> float:
+        """Of max_epochs."""
+        return self._run.max_epochs - self.visits / self._set.m
+
+    @property
+    def in_vain(self) -> int:
+        """How many rounds in a row have brought nothing, if that is enough to give up."""
         patience = _PATIENCE if self._newton is None else _MORE_PATIENCE
-        return self.history.converged or self.visits >= self._run.max_epochs * self._set.m or self._idle >= patience
+        return self._idle if self._idle >= patience and not self.history.converged else 0
 
     def fit(self, error: BaseException | None) -> Fit:
         """What it has come to; error: what has interrupted it."""
@@ -133,12 +155,12 @@ class Ascent:
         s = self._set.statement
         candidates = self._candidates()
         tried = [self._mixed(*candidate) for candidate in candidates]
-        squares = [_half_square(w[: -s.width] if s.free_bias else w, np.sqrt(s.lam)) for w in tried]
+        squares = [half_square(w[: -s.width] if s.free_bias else w, np.sqrt(s.lam)) for w in tried]
         best = int(np.argmin(squares + found.losses / s.total))
         w, square = tried[best], squares[best]
         if s.free_bias:
             self._look_nearer(candidates[best, 1])
-        dual_square = _half_square(found.u, 1 / (np.sqrt(s.lam) * s.total))
+        dual_square = half_square(found.u, 1 / (np.sqrt(s.lam) * s.total))
         objective = square + float(found.losses[best]) / s.total
         dual = -float(found.counts[CONJUGATES]) / s.total - dual_square
         costs = s.costs
@@ -183,7 +205,7 @@ class Ascent:
         self.step = int(np.argmax(values))
         self.u = self.u + self.step / steps * found.change
         self._balance = found.balance[self.step]
-        top = _top(values)
+        top = top_of(values)
         change = top**_EAGER if top > 1 else top
         most = self._set.n_parts
         self.sigma = float(np.clip(self.sigma / change, max(1.0, _LEAST * most), _MOST * most))
@@ -223,7 +245,7 @@ class Ascent:
         """lam/2 ||w(a)||^2 with so much of the change, and what the pull of a free bias adds."""
         s = self._set.statement
         u = self.u + part * found.change
-        square = _half_square(u, 1 / (np.sqrt(s.lam) * s.total))
+        square = half_square(u, 1 / (np.sqrt(s.lam) * s.total))
         if not s.free_bias:
             return square
         return square + float(self._centres @ u[-s.width :]) / (self._set.bias_feature * s.total)
@@ -275,18 +297,3 @@ class Ascent:
         if plus > minus:
             return (minus / plus, 1.0), _NONE, _NONE
         return (1.0, plus / minus if minus > 0 else 1.0), _NONE, _NONE
-
-
-def _half_square(w: Floats, scale: float) -> float:
-    """scale^2/2 ||w||^2; summed by NumPy itself, which does not ask how many threads there are."""
-    return float(np.sum((scale * w) ** 2)) / 2
-
-
-def _top(values: Floats) -> float:
-    """Where the parabola through both ends and the middle of the way has its top, in parts of the way."""
-    middle = len(values) // 2
-    curvature = 2 * (values[-1] - 2 * values[middle] + values[0])
-    slope = values[-1] - values[0] - curvature
-    if not curvature < 0:
-        return 2.0
-    return float(np.clip(-slope / (2 * curvature), 0.25, 4.0))

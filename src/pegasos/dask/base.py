@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..estimators.base import RULES, seed_of
 from ..losses.own import Loss
 from ..losses.spec import LossSpec
-from ..progress import Progress, Told
+from ..progress import CallbackSupportMixin, Progress, Told
 from ..rules import Integer, OneOf, Rule, check
 from ..solvers.base import Fit, Run
 from .ascent import Ascent
@@ -38,13 +38,14 @@ _OWN = ("client", "max_rounds")  # parameters that the local model does not have
 _ON_THE_CLUSTER = ("_duals", "_duals_fit")
 
 
-class DaskModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type hints
+class DaskModel(CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type hints
     """Base of the estimators on a cluster. What the labels mean is theirs to know."""
 
     _rules: ClassVar[dict[str, Rule]]
     _local: ClassVar[type]  # the ordinary estimator
     client: Client | None
     classes_: NDArray[Any]
+    _in_vain: int  # the last rounds of a fit that gave up
 
     @property
     def client_(self) -> Client:
@@ -82,7 +83,10 @@ class DaskModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
         """A client is not copied: two estimators may use the same."""
         given = self.get_params(deep=False)
         client = given.pop("client")
-        return type(self)(**{name: clone(value, safe=False) for name, value in given.items()}, client=client)
+        copy = type(self)(**{name: clone(value, safe=False) for name, value in given.items()}, client=client)
+        if "_skl_callbacks" in vars(self):
+            copy._skl_callbacks = self._skl_callbacks  # shared, as scikit-learn's own clones share them
+        return copy
 
     def __getstate__(self) -> dict[str, Any]:
         """Without what lives on the cluster: client and dual variables."""
@@ -130,6 +134,7 @@ class DaskModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
         course.go()
         progress.finish([job.proven for job in jobs])
         self.n_rounds_ = course.rounds
+        self._in_vain = min((job.in_vain for job in jobs if not job.history.converged), default=0)
         self._keep_duals(course, loaded, setting)
         fits = [job.fit(course.error) for job in jobs]
         if not all(np.isfinite(fit.w).all() for fit in fits):
@@ -175,12 +180,14 @@ class DaskModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
 
     def _teller(self) -> Any:
         """The local estimator in the role of who sets attributes, and says what was not reached."""
-        rounds = self.max_rounds
+        model = self
 
         class Teller(self._local):  # type: ignore[misc, name-defined]  # known at run time alone
             def _steps_advice(self) -> str:
+                if model._in_vain:
+                    return f"More rounds would not help, the last {model._in_vain} have brought nothing: raise lam"
                 more = f" or max_time={self.max_time}" if self.max_time else ""
-                return f"Raise max_rounds={rounds}, max_epochs={self.max_epochs}{more}"
+                return f"Raise max_rounds={model.max_rounds}, max_epochs={self.max_epochs}{more}"
 
         return Teller(**self._local_params())
 
@@ -191,8 +198,7 @@ class DaskModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
         model = self.to_local() if hasattr(self, "coef_") else self._local(**self._local_params())
         if self.random_state is None:
             model.random_state = 0  # a pass that is lost and taken again must come to the same
-        given = (source.X, source.y, source.sample_weight or [None] * len(source.X))
-        all_chunks = list(zip(*map(cluster.computed, given), strict=True))
+        all_chunks = list(zip(*cluster.computed(source.X, source.y, source.sample_weight), strict=True))
         model = cluster.keep(model, "model", beside=all_chunks[0][0])
         for number, chunks in enumerate(all_chunks):
             model = cluster.submit(_one_pass, number, model, *chunks, known, what="pass")
@@ -200,6 +206,7 @@ class DaskModel(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
         if not hasattr(found, "coef_"):
             raise ValueError("no row is left to train on: every partition is empty, or all weights are zero.")
         self.__dict__.update({name: value for name, value in vars(found).items() if self._is_fitted_part(name)})
+        self.__dict__.pop("n_rounds_", None)  # of a fit before
         return self
 
 

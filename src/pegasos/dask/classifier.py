@@ -19,7 +19,7 @@ from ..problem.data import InMemory
 from ..problem.labels import check_classes, encode
 from ..problem.problem import Problem, Weights
 from ..problem.weights import row_weights, warn_of_strange_classes
-from ..progress import Told, all_or_nothing
+from ..progress import Told, all_or_nothing, with_callbacks
 from ..rules import OneOf
 from .base import SHARED_RULES, DaskModel, columns_of
 from .fitting import found_classes, load_classes, read
@@ -70,7 +70,7 @@ class DaskPegasosClassifier(ClassifierMixin, DaskModel):  # type: ignore[misc]  
     objective_, dual_objective_, gap_, converged_, n_iter_, n_steps_, history_
         What is proven of it, over all rows of all partitions. `history_` has a line a round.
     n_rounds_ : int
-        Rounds of the last fit.
+        Rounds of the last fit, but for a pass that only takes the last certificate.
     client_ : distributed.Client
         The client that is used.
 
@@ -125,6 +125,7 @@ class DaskPegasosClassifier(ClassifierMixin, DaskModel):  # type: ignore[misc]  
         self.max_rounds = max_rounds
         self.client = client
 
+    @with_callbacks
     @all_or_nothing
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Train on all partitions of X and y.
@@ -152,17 +153,18 @@ class DaskPegasosClassifier(ClassifierMixin, DaskModel):  # type: ignore[misc]  
             raise ValueError("no row is left to train on: every partition is empty.")
         classes = _all_of(labels)
         masses = _masses(classes, each)
-        some = np.flatnonzero(masses).astype(np.uint32)
-        check_classes(classes, np.arange(len(classes), dtype=np.int32), some if len(some) else None)
+        codes = np.arange(len(classes), dtype=np.int32)
+        check_classes(classes, codes, None)
         by_class = self._by_class(classes, masses)
         loaded = load_classes(cluster, parts, classes, by_class)
         del parts
         masses = np.sum([facts.masses for facts in loaded.facts], axis=0)
+        check_classes(classes, codes, np.flatnonzero(masses).astype(np.uint32))
         loss = loss_of_classes(self, classes)
         # A row of zeros for each class, as heavy as all of its rows: what depends on the labels alone is the same.
         summary = Problem(
             InMemory(np.zeros((len(classes), 1))),
-            np.arange(len(classes), dtype=np.int32),
+            codes,
             Weights.of(masses, len(classes)),
             float(self.lam),
             loss,

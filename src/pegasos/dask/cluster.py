@@ -88,16 +88,19 @@ class Cluster:
         """
         return self.submit(value_as_is, value, beside, what=what)
 
-    def computed(self, chunks: Sequence[Any]) -> list[Future]:
-        """Chunks as futures; where there is none, None."""
-        for number, chunk in enumerate(chunks):
-            if isinstance(chunk, Future):
-                self._refuse_stranger(number, chunk)
-        later = [chunk for chunk in chunks if not (chunk is None or isinstance(chunk, Future))]
+    def computed(self, *each: Sequence[Any]) -> list[list[Future]]:
+        """Lists of chunks as futures; where there is none, None. They are asked for together: what chunks come from is
+        computed once for all of them, and Dask does not forget it between two lists.
+        """
+        for chunks in each:
+            for number, chunk in enumerate(chunks):
+                if isinstance(chunk, Future):
+                    self._refuse_stranger(number, chunk)
+        later = [chunk for chunks in each for chunk in chunks if not (chunk is None or isinstance(chunk, Future))]
         futures = self.client.compute(later) if later else []
         self._futures.update(futures)
         found = iter(futures)
-        return [chunk if chunk is None or isinstance(chunk, Future) else next(found) for chunk in chunks]
+        return [[c if c is None or isinstance(c, Future) else next(found) for c in chunks] for chunks in each]
 
     def _refuse_stranger(self, number: int, chunk: Future) -> None:
         theirs, ours = (getattr(client.scheduler, "address", None) for client in (chunk.client, self.client))

@@ -32,8 +32,10 @@ from .work import Statement, chosen_duals, merged, take_round, told, total
 Floats = NDArray[np.float64]
 _GRID = 33  # constants that are compared at a time
 _LIGHTEST = 1e-100  # sum of the weights, whose square is divided by
-_KEPT = 4_000_000  # dual variables that the client holds a copy of now and then
-_FIRST, _EVERY = (2, 4), 8  # rounds after which it makes one: few fits have many, and a round is as dear as a copy
+# Dual variables that the scheduler is given a copy of now and then, through the client, which holds so many at a time.
+# Of more, up to the second number (half a gigabyte), copies are rarer: among many workers a round is cheaper than one.
+_AT_A_TIME, _KEPT = 4_000_000, 32_000_000
+_FIRST, _EVERY = (2, 4), 8  # rounds after which one is made: few fits have many, and a round is as dear as a copy
 
 
 @dataclass(frozen=True)
@@ -45,11 +47,16 @@ class Loaded:
 
     @property
     def n_features(self) -> int:
-        return self.facts[0].n_features
+        return self._first[1].n_features
 
     @property
     def names(self) -> NDArray[Any] | None:
-        return self.facts[0].names
+        return self._first[1].names
+
+    @property
+    def _first(self) -> tuple[int, Facts]:
+        """The first partition that has columns: one without rows may have none."""
+        return next(((i, each) for i, each in enumerate(self.facts) if each.n_features), (0, self.facts[0]))
 
     @property
     def m(self) -> int:
@@ -61,14 +68,17 @@ class Loaded:
 
     def check(self) -> None:
         """Refuse partitions that do not fit together."""
+        first = self._first[0]
         for number, each in enumerate(self.facts):
+            if not each.n_features:
+                continue
             if each.n_features != self.n_features:
                 raise ValueError(
-                    f"partition {number} has {each.n_features} columns, partition 0 has {self.n_features}."
+                    f"partition {number} has {each.n_features} columns, partition {first} has {self.n_features}."
                 )
             if not _alike(each.names, self.names):
                 raise ValueError(
-                    f"partition {number} has other column names than partition 0, or in another order: "
+                    f"partition {number} has other column names than partition {first}, or in another order: "
                     f"{_some(each.names)} and {_some(self.names)}."
                 )
         if not sum(each.n_rows for each in self.facts):
@@ -87,12 +97,8 @@ def _some(names: NDArray[Any] | None) -> str:
 
 def read(cluster: Cluster, source: Source) -> list[Future]:
     """The partitions, checked, where Dask wants them."""
-    X, y = cluster.computed(source.X), cluster.computed(source.y)
-    s = cluster.computed(source.sample_weight or [None] * len(X))
-    parts = [
-        cluster.submit(read_part, number, *chunks, what="read")
-        for number, chunks in enumerate(zip(X, y, s, strict=True))
-    ]
+    each = zip(*cluster.computed(source.X, source.y, source.sample_weight), strict=True)
+    parts = [cluster.submit(read_part, number, *chunks, what="read") for number, chunks in enumerate(each)]
     cluster.wait(parts)
     return parts
 
@@ -160,7 +166,8 @@ def with_direction(cluster: Cluster, loaded: Loaded, setting: Setting) -> Loaded
     """The partitions with the products of their rows with the mean row, along which partitions go the same way."""
     s = setting.statement
     bias = setting.bias_feature if s.free_bias else float(s.bias == "regularized")
-    sums = [cluster.submit(sum_of_rows, part, bias, what="row") for part in loaded.parts]
+    with_rows = [part for part, facts in zip(loaded.parts, loaded.facts, strict=True) if facts.n_duals]
+    sums = [cluster.submit(sum_of_rows, part, bias, what="row") for part in with_rows]
     mean = cluster.merge(sums, total)
     length = float(np.sqrt(np.sum(mean**2)))
     direction = cluster.keep(mean / length if length > 0 else mean, "direction", loaded.parts[0])
@@ -197,16 +204,31 @@ class Course:
     rounds: int = 0
 
     def go(self) -> None:
-        """Until all have converged or something ends it: that is kept in `error`, if it is one."""
+        """Until all have converged or something ends it: that is kept in `error`, if it is one.
+
+        What a round finds, the next one proves. Where a limit ends the fit, a last one does only that.
+        """
         try:
             with self.cluster.hears_ctrl_c():
-                while self.open and self.rounds < self.max_rounds:
+                self._go_to_a_limit()
+                for i in self.open:
+                    self.jobs[i].closes = True
+                if self.open:
                     self._round()
-                    self.cluster.hurries = True  # from now on there is a model with a certificate to end with
-        except OutOfTime:
-            return
         except KeyboardInterrupt as error:
             self.error = error
+
+    def _go_to_a_limit(self) -> None:
+        try:
+            while not all(self.jobs[i].closes for i in self.open) and self.rounds < self.max_rounds:
+                self._round()
+                self.rounds += 1
+                self.cluster.hurries = True  # from now on there is a model to end with
+                if self.open and self._is_time_for_a_copy():
+                    self._shorten_the_way_back()
+        except OutOfTime:
+            pass
+        self.cluster.hurries = False  # the last certificate takes no longer than a pass over the rows
 
     @property
     def open(self) -> list[int]:
@@ -224,11 +246,8 @@ class Course:
         messages = [self.cluster.submit(told, task, what="message") for task in tasks]
         sums = self.cluster.merge(messages, merged)
         self.outcomes = list(tasks)
-        self.rounds += 1
         for i in which:
             self._take(i, sums[i])
-        if self.open and (self.rounds in _FIRST or self.rounds % _EVERY == 0):
-            self._shorten_the_way_back()
 
     def _take(self, i: int, found: Any) -> None:
         job = self.jobs[i]
@@ -244,11 +263,28 @@ class Course:
         return [last and self.cluster.submit(chosen_duals, last, steps, what="duals") for last in self.outcomes]
 
     def _shorten_the_way_back(self) -> None:
-        """When a worker dies, its dual variables are computed again from the last copy, not from the first round."""
-        if self.loaded.m * self.setting.statement.width * len(self.jobs) > _KEPT:
-            return
-        kept = self.cluster.values(list(self.outcomes))
-        self.outcomes = [
-            self.cluster.keep(outcome.quiet(), "copy", part)
-            for outcome, part in zip(kept, self.loaded.parts, strict=True)
-        ]
+        """When a worker dies, its dual variables are computed again from the last copy, not from the first round.
+
+        A copy on another worker would not do: Dask keeps the tasks and orders of all rounds from which it was made.
+        """
+        batch: list[int] = []
+        for number, n in enumerate(self._held()):
+            if batch and sum(self._held()[i] for i in batch) + n > _AT_A_TIME:
+                self._copy(batch)
+                batch = []
+            batch.append(number)
+        self._copy(batch)
+
+    def _copy(self, numbers: list[int]) -> None:
+        kept = self.cluster.values([self.outcomes[i] for i in numbers])
+        for i, outcome in zip(numbers, kept, strict=True):
+            self.outcomes[i] = self.cluster.keep(outcome.quiet(), "copy", self.loaded.parts[i])
+
+    def _held(self) -> list[int]:
+        """Dual variables of each partition."""
+        return [each.n_duals * self.setting.statement.width * len(self.jobs) for each in self.loaded.facts]
+
+    def _is_time_for_a_copy(self) -> bool:
+        held = sum(self._held())
+        often = self.rounds in _FIRST and held <= _AT_A_TIME
+        return (often or self.rounds % _EVERY == 0) and held <= _KEPT

@@ -33,8 +33,8 @@ class Here:
     def keep(self, value: Any, what: str, beside: Any) -> Any:
         return value
 
-    def computed(self, chunks: Sequence[Any]) -> list[Any]:
-        return list(dask.compute(*chunks, scheduler="synchronous"))
+    def computed(self, *each: Sequence[Any]) -> list[list[Any]]:
+        return list(dask.compute(*map(list, each), scheduler="synchronous"))
 
     def merge(self, parts: list[Any], function: Callable[[list[Any]], Any]) -> Any:
         while True:

@@ -20,26 +20,30 @@ class Source:
 
     X: list[Any]
     y: list[Any]  # None for files that have their labels themselves
-    sample_weight: list[Any] | None
+    sample_weight: list[Any]  # None for each where there are none
 
 
 def source_of(X: Any, y: Any, sample_weight: Any) -> Source:
-    """The partitions of X, and y and sample_weight cut as X is."""
-    rows = chunks_of(X)
+    """The partitions of X, and y and sample_weight cut as X is.
+
+    What they have in common, such as the reading of a file, is one task for all of them: optimised one by one they
+    would read twice, and a reader that answers otherwise the second time would give rows the labels of others.
+    """
+    rows = chunks_of(X, alone=False)
     labels = [None] * len(rows) if y is None else _like(rows, X, y, "y")
-    weights = None if sample_weight is None else _like(rows, X, sample_weight, "sample_weight")
+    weights = [None] * len(rows) if sample_weight is None else _like(rows, X, sample_weight, "sample_weight")
     return Source(rows, labels, weights)
 
 
-def chunks_of(X: Any) -> list[Any]:
-    """One Delayed or Future for each partition of rows."""
+def chunks_of(X: Any, alone: bool = True) -> list[Any]:
+    """One Delayed or Future for each partition of rows. alone: whether they are optimised by themselves."""
     if _is_array(X):
         if X.ndim != 2:
             raise ValueError(f"X must have two dimensions, got a dask array of shape {X.shape}.")
         if X.numblocks[1] > 1:
             X = X.rechunk({1: -1})
-        return list(X.to_delayed().ravel())
-    return _partitions("X", X)
+        return list(X.to_delayed(optimize_graph=alone).ravel())
+    return _partitions("X", X, alone)
 
 
 def row_counts(X: Any) -> list[float]:
@@ -50,10 +54,10 @@ def row_counts(X: Any) -> list[float]:
 
 
 def _is_array(value: Any) -> bool:
-    return _is_collection(value) and hasattr(value, "chunks") and hasattr(value, "rechunk")
+    return is_collection(value) and hasattr(value, "chunks") and hasattr(value, "rechunk")
 
 
-def _is_collection(value: Any) -> bool:
+def is_collection(value: Any) -> bool:
     """Of partitions. (A Delayed would be one, too, and has every attribute that it is asked for.)"""
     return is_dask_collection(value) and not isinstance(value, Delayed)
 
@@ -67,9 +71,9 @@ def _like(rows: list[Any], X: Any, given: Any, name: str) -> list[Any]:
             given = given.rechunk({0: X.chunks[0]})
         if given.ndim == 2 and given.numblocks[1] > 1:
             given = given.rechunk({1: -1})
-        chunks = list(given.to_delayed().ravel())
+        chunks = list(given.to_delayed(optimize_graph=False).ravel())
     else:
-        chunks = _partitions(name, given)
+        chunks = _partitions(name, given, alone=False)
     if len(chunks) != len(rows):
         raise ValueError(
             f"{name} has {len(chunks)} partitions where X has {len(rows)}: cut both alike, e.g. with rechunk or "
@@ -78,9 +82,9 @@ def _like(rows: list[Any], X: Any, given: Any, name: str) -> list[Any]:
     return chunks
 
 
-def _partitions(name: str, given: Any) -> list[Any]:
-    if _is_collection(given) and hasattr(given, "npartitions") and hasattr(given, "to_delayed"):
-        return list(np.ravel(given.to_delayed()))
+def _partitions(name: str, given: Any, alone: bool) -> list[Any]:
+    if is_collection(given) and hasattr(given, "npartitions") and hasattr(given, "to_delayed"):
+        return list(np.ravel(given.to_delayed(optimize_graph=alone)))
     if isinstance(given, (Delayed, Future)) or is_source(given):
         given = [given]
     if isinstance(given, Sequence) and given and all(isinstance(p, (Delayed, Future)) or is_source(p) for p in given):

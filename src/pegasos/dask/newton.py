@@ -23,6 +23,7 @@ WAY = np.array([0.0, 1 / 64, 1 / 16, 1 / 4, 1 / 2, 1.0])  # parts of a step at w
 _FIRST = 3.0  # curvature at first, in parts of the gap
 _FALLS = ((2, 10.0), (5, 4.0), (8, 2.0), (10**9, 1.0))  # after so many rounds or fewer around a centre: by how much
 _LEAST = 1e-12
+_RIDGE = 1e-13  # for a matrix with ones on its diagonal
 _SOLVED = 0.1  # part of the gap that may be left of what is minimised around a centre
 
 
@@ -95,10 +96,14 @@ class NewtonSteps:
             block = slice(at, at + s.width)
             full[block, block] = matrix[block, block]
         # Where the bias is free nothing else holds it if no row can move, nor the mean of the classes' biases ever.
-        ridge = s.lam * s.total * np.maximum(self._penalties(), 1e-9) + 1e-13 * np.trace(full) / len(full)
-        full[np.diag_indices_from(full)] += ridge
+        diagonal = np.diag_indices_from(full)
+        full[diagonal] += s.lam * s.total * np.maximum(self._penalties(), 1e-9)
+        # Columns in any unit: against rounding each gets as much of its own, or prices would swamp what ages say.
+        unit = 1 / np.sqrt(full[diagonal])
+        full = unit[:, None] * full * unit
+        full[diagonal] += _RIDGE
         with threadpool_limits(1, "blas"):  # bytes must not depend on threads
-            step = np.asarray(np.linalg.solve(full, gradient), dtype=np.float64)
+            step = unit * np.asarray(np.linalg.solve(full, unit * gradient), dtype=np.float64)
         if s.bias == "none":
             step[-s.width :] = 0.0
         return step

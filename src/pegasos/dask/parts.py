@@ -88,7 +88,8 @@ def named(number: int) -> Iterator[None]:
     try:
         yield
     except (TypeError, ValueError) as error:
-        raise ValueError(f"partition {number}: {error} (Rows are counted within the partition.)") from None
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind(f"partition {number}: {error} (Rows are counted within the partition.)") from None
 
 
 def read_part(number: int, X: Any, y: Any, sample_weight: Any) -> Part:
@@ -106,10 +107,14 @@ def read_part(number: int, X: Any, y: Any, sample_weight: Any) -> Part:
 
 
 def names_of(X: Any) -> NDArray[Any] | None:
-    """Column names of a frame or a file, if all of them are strings."""
+    """Column names of a frame or a file, if they are strings."""
     given = getattr(X, "names", None) if is_source(X) else getattr(X, "columns", None)
     columns = [] if given is None else list(given)
-    return np.array(columns, dtype=object) if columns and all(isinstance(name, str) for name in columns) else None
+    texts = [isinstance(name, str) for name in columns]
+    if any(texts) and not all(texts):
+        other = columns[texts.index(False)]
+        raise TypeError(f"column names must be strings, all of them or none: {other!r} is {type(other).__name__}.")
+    return np.array(columns, dtype=object) if any(texts) else None
 
 
 def _rows(X: Any) -> Any:
@@ -117,6 +122,8 @@ def _rows(X: Any) -> Any:
     refuse_dates(X)
     if _is_ready(X):
         return X
+    if getattr(X, "shape", None) == (0, 0):
+        return np.empty((0, 0))  # no row, and nobody has said how many columns they would have
     from sklearn.utils import check_array  # which a worker that has just started need not wait for
 
     try:
@@ -148,8 +155,8 @@ def labels_of(X: Any, y: Any) -> NDArray[Any]:
         raise ValueError("y is missing: pass the labels of the rows, or files that have them, of pegasos.open_data.")
     refuse_missing(given)
     labels = np.asarray(given)
-    if labels.ndim == 2 and labels.shape[1] == 1:
-        labels = labels[:, 0]
+    if labels.ndim == 2 and (labels.shape[1] == 1 or not labels.size):
+        labels = labels.ravel()
     if labels.ndim != 1:
         raise ValueError(f"y must have one column, got an array of shape {labels.shape}.")
     return labels
@@ -162,6 +169,8 @@ def weights_of(given: Any, n_rows: int) -> Floats:
         s = np.ascontiguousarray(np.asarray(given), dtype=np.float64)
     except (TypeError, ValueError):
         raise ValueError("sample_weight must be numbers, one for each row.") from None
+    if s.shape == (n_rows, 1):
+        s = s[:, 0]
     if s.shape != (n_rows,):
         raise ValueError(f"sample_weight has shape {s.shape} for {n_rows} rows.")
     bad = np.flatnonzero(~((s >= 0) & (s < _HEAVIEST)))
@@ -195,14 +204,25 @@ def coded(part: Part, classes: NDArray[Any], by_class: Mapping[int, float] | Non
 def numbered(part: Part) -> Part:
     """The partition with the numbers of a regression."""
     with named(part.number):
-        try:
-            numbers = np.ascontiguousarray(part.y, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise ValueError("y must be numbers to predict; for classes use DaskPegasosClassifier.") from None
-        bad = np.flatnonzero(~np.isfinite(numbers))
-        if bad.size:
-            raise ValueError(f"y is {numbers[bad[0]]} in row {bad[0]}.")
-        return part.changed(y=numbers)
+        return part.changed(y=numbers_of(part.y))
+
+
+def numbers_of(y: NDArray[Any]) -> Floats:
+    """The numbers of a regression, checked."""
+    try:
+        numbers = np.ascontiguousarray(y, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError("y must be numbers to predict; for classes use DaskPegasosClassifier.") from None
+    bad = np.flatnonzero(~np.isfinite(numbers))
+    if bad.size:
+        raise ValueError(f"y is {numbers[bad[0]]} in row {bad[0]}.")
+    return numbers
+
+
+def are_texts(labels: NDArray[Any]) -> bool:
+    """Whether labels are strings, whatever array holds them."""
+    kind = labels.dtype.kind
+    return kind in "USTO" and (kind != "O" or all(isinstance(label, str) for label in labels))
 
 
 def facts_of(part: Part, n_classes: int) -> Facts:

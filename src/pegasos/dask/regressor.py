@@ -14,7 +14,7 @@ from sklearn.base import RegressorMixin
 from .. import losses, words
 from ..estimators.regression import PegasosRegressor
 from ..losses.spec import LossSpec
-from ..progress import Told, all_or_nothing
+from ..progress import Told, all_or_nothing, with_callbacks
 from ..rules import Number, OneOf
 from .base import SHARED_RULES, DaskModel, columns_of
 from .fitting import best_constant, load_numbers, read, zero_value
@@ -93,6 +93,7 @@ class DaskPegasosRegressor(RegressorMixin, DaskModel):  # type: ignore[misc]  # 
         self.max_rounds = max_rounds
         self.client = client
 
+    @with_callbacks
     @all_or_nothing
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Train on all partitions of X and the numbers y.
