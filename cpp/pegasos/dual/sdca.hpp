@@ -66,7 +66,9 @@ class DualAscent {
   bool epoch(Sampling sampling, Stream draws, bool growing, int64_t most, Tally& tally, Watch& watch) {
     choose_due(growing);
     const Population due{due_.empty() ? p_.m() : int64_t(due_.size()), due_.empty() ? p_.listed : std::span(due_), {}};
-    std::vector<Sampler> samplers(tallies_.size(), Sampler(sampling, draws.at(0), due));
+    Sampler sampler(sampling, draws.at(0), due);
+    sampler.begin(0);  // once for all replicas
+    std::vector<Sampler> samplers(tallies_.size(), sampler);
     tally = {};
     double total = growing ? 0 : p_.total;
     bool go_on = true;
