@@ -101,7 +101,7 @@ class DualAscent {
   static double left_of(double part) { return L::smooth ? 1 - part / 2 : 1; }
 
   // Of the epochs that follow: S times the gap with which they are content, and whether one may be the last.
-  void end_at(double gap, bool may_be_last) { enough_ = gap, may_be_last_ = may_be_last; }
+  void end_at(double gap, bool may_be_last = false) { enough_ = gap, may_be_last_ = may_be_last; }
 
   int replicas() const { return plan_.replicas(); }
   bool damped() const { return plan_.damped(); }
