@@ -38,6 +38,7 @@ class Solved:
     interrupted: bool
     error: Any
     rounding: float  # part of the gap
+    critical_path: tuple[int, float, int]  # of coordinate ascent: dual/tally.hpp
 
     @property
     def objective(self) -> float:
@@ -94,7 +95,7 @@ class Dual:
             threads,
             _core.Watch(started=0.0, give_up=max_time, polls_signals=False, stop=stop, report=heard),
         )
-        names = ("visits", "history", "converged", "interrupted", "error", "rounding")
+        names = ("visits", "history", "converged", "interrupted", "error", "rounding", "critical_path")
         return Solved(a, w, *(found[name] for name in names))
 
     def feasible(self, a: Array) -> bool:

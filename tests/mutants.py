@@ -31,7 +31,7 @@ FILES = (
     *(f"loss/{name}.hpp" for name in ("hinge", "squared_hinge", "log", "multiclass_hinge", "multinomial", "simplex")),
     *(f"loss/{name}.hpp" for name in ("epsilon_insensitive", "squared_epsilon_insensitive")),
     *(f"pegasos/{name}.hpp" for name in ("steps", "average", "solver", "batch_sums")),
-    *("data/sampler.hpp", "data/random.hpp", "linalg/scaled_vector.hpp"),
+    *("data/sampler.hpp", "data/alias_table.hpp", "data/random.hpp", "linalg/scaled_vector.hpp"),
     *(
         f"proof/{name}.hpp"
         for name in ("certificate", "precise_certificate", "free_bias", "best_bias", "kinks", "class_balance")

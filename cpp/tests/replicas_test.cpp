@@ -150,6 +150,15 @@ TEST(as_many_replicas_as_rows_and_memory_allow) {
   CHECK(RoundPlan(0, 1'000'000, 50, 50'000, 1, false).replicas() == 2);
   CHECK(RoundPlan(0, 1'000, 50, 50'000, 1, false).replicas() == 1);
   CHECK(RoundPlan(1, 1'000'000, 50, 50'000, 1, false).replicas() == 1);
+  // Of chunks of 4,096 rows an epoch needs four for both replicas, but 16 where it may be the last.
+  const RoundPlan both(0, 100'000, 54, 54, 1, false), joint(0, 100'000, 54, 54, 2, true);
+  for (const int64_t end : {4 * 4096, 16 * 4096 - 1}) {
+    CHECK(both.at(0, end, false).replicas == 2 && both.at(0, end, false, true).replicas == 1);
+    CHECK(both.at(0, end - 1, false).replicas == (end > 4 * 4096 ? 2 : 1));
+  }
+  CHECK(both.at(0, 16 * 4096, false, true).replicas == 2);
+  CHECK(joint.at(0, 8 * 4096 - 1, false).replicas == 1 && joint.at(0, 8 * 4096, false).replicas == 2);
+  CHECK(RoundPlan(0, 16 * 4096 - 1, 54, 54, 1, false).replicas() == 1);
   // Rounds cover an epoch, whatever its length.
   for (const int asked : {0, 1, 3, 16})
     for (const int64_t m : {1, 63, 1000, 300'000})

@@ -138,6 +138,28 @@ TEST(a_sampler_goes_back_as_well_as_on) {
   }
 }
 
+// Replicas read one order; who goes on to another epoch leaves it to the others.
+TEST(copies_of_a_sampler_have_the_order_of_an_epoch_in_common) {
+  for (const auto kind : {Sampling::permutation, Sampling::fixed, Sampling::blocks, Sampling::runs}) {
+    const int64_t m = 3000;
+    Sampler first(kind, 5, {m});
+    first.begin(0);
+    std::vector<Sampler> copies(3, first);
+    for (const Sampler& copy : copies) CHECK(copy.order().data() == first.order().data());
+    std::vector<Sampler::Pick> picks(100);
+    for (size_t r = 0; r < copies.size(); ++r) {
+      copies[r].fill(r * size_t(m) + 700, picks);
+      const auto alone = picks_of(kind, m, int64_t(r) * m + 700, 100);
+      for (size_t n = 0; n < picks.size(); ++n) CHECK(picks[n].row == alone[n].row && picks[n].fetch == alone[n].fetch);
+    }
+    CHECK(copies[0].order().data() == first.order().data());
+    CHECK((copies[1].order().data() == first.order().data()) == (kind == Sampling::fixed));
+  }
+  Sampler drawn(Sampling::iid, 5, {10});
+  drawn.begin(0);
+  CHECK(drawn.order().empty());
+}
+
 TEST(weighted_rows_are_drawn_from_their_table) {
   const std::vector<double> s{2, 0, 1, 5};
   const std::vector<uint32_t> listed{0, 2, 3};

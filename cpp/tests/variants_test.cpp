@@ -1,10 +1,16 @@
 // Every variant of Pegasos under sanitizers: what goes together runs, ends at its step and proves something finite.
 #include <algorithm>
+#include <chrono>
 #include <cmath>
+#include <condition_variable>
 #include <limits>
+#include <mutex>
+#include <set>
+#include <thread>
 #include <vector>
 
 #include "check.hpp"
+#include "dual_data.hpp"
 #include "pegasos/pegasos/solver.hpp"
 #include "pegasos/proof/best_bias.hpp"
 #include "small.hpp"
@@ -19,6 +25,26 @@ constexpr double lam = 0.1;
 struct Run {
   std::vector<double> out;
   double objective, dual;
+};
+
+struct Askers {
+  std::mutex lock;
+  std::condition_variable another;
+  std::set<std::thread::id> threads;
+  bool given_up = false;
+};
+
+// A hinge whose first asker for a slope waits until another thread asks, too, but not for ever.
+struct WaitingHinge : Hinge {
+  Askers* askers = nullptr;
+  double slope(double s, double y) const {
+    std::unique_lock held(askers->lock);
+    askers->threads.insert(std::this_thread::get_id());
+    const auto met = [&] { return askers->threads.size() > 1 || askers->given_up; };
+    askers->given_up |= !askers->another.wait_for(held, std::chrono::seconds(20), met);
+    askers->another.notify_all();
+    return Hinge::slope(s, y);
+  }
 };
 
 // In two calls, the second of which goes on.
@@ -111,6 +137,23 @@ TEST(one_pass_takes_every_sampling_and_a_short_last_batch) {
         CHECK(state.t == before + batches);
       }
     }
+}
+
+// Logarithms would be half of a batch.
+TEST(slopes_of_a_large_batch_are_computed_by_the_team) {
+  const Data<float> data(6000, 30, 0.5);
+  const auto p = data.on_csr(lam);
+  CHECK(pass_over_some(p, p.m(), 1).parts == 4);
+  Askers askers;
+  WaitingHinge loss;
+  loss.askers = &askers;
+  std::vector<double> v(size_t(p.rows.dim())), counts(size_t(p.m())), out(v.size());
+  PegasosState state{v, counts, out};
+  const PegasosOptions options{.k = p.m(), .sampling = Sampling::permutation, .steps = 1};
+  Team team(2);
+  Watch watch(0, forever, {});
+  PegasosSolver(p, loss, options, state, team, watch).run([](const Checkpoint&) { return true; });
+  CHECK(state.t == 1 && askers.threads.size() == 2);
 }
 
 TEST(the_best_bias_of_any_scores) {

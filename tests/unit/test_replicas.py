@@ -103,6 +103,14 @@ def test_one_and_two_replicas_find_the_same_optimum(weighted: bool, bias: str, k
     np.testing.assert_allclose(a.w, b.w, atol=np.sqrt(2 * 2e-6 / 1e-3))  # strong convexity
 
 
+def test_late_epochs_have_work_for_a_second_thread() -> None:
+    """Numbers of rows on the critical path, of all that were visited: a half would be two threads that never wait."""
+    X, y = make_problem(M, 4, noise=0.2)
+    found = Dual(X, y, 1e-3).solve(**METHODS["auto"], tol=1e-5, seed=1)
+    assert found.converged
+    assert 0.5 * found.visits * 4 <= found.critical_path[0] < 0.65 * found.visits * 4
+
+
 def overshooting() -> dict[str, tuple[Any, Any]]:
     """Rows on which both replicas take the same step, so that their sum goes twice too far."""
     rng = np.random.default_rng(3)

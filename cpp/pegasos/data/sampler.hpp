@@ -22,8 +22,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstdint>
+#include <memory>
 #include <numeric>
 #include <span>
 #include <stdexcept>
@@ -32,6 +32,7 @@
 #include <utility>
 #include <vector>
 
+#include "pegasos/data/alias_table.hpp"
 #include "pegasos/data/random.hpp"
 
 namespace pegasos {
@@ -47,47 +48,6 @@ inline Sampling sampling_of(const std::string& name) {
   if (name == "runs") return Sampling::runs;
   throw std::invalid_argument("unknown sampling '" + name + "'; known: iid permutation fixed subsets blocks runs");
 }
-
-// Draws i with probability weight_i / sum in constant time (Walker's alias method, built as Vose 1991 describes).
-// Chances are whole multiples of 2^-40: the arithmetic is exact, and weights that differ by rounding alone, because all
-// were scaled by 0.1 for example, give the same table.
-class AliasTable {
- public:
-  AliasTable() = default;
-  explicit AliasTable(std::span<const double> weight) : chance_(weight.size()), other_(weight.size()) {
-    const double mean = std::accumulate(weight.begin(), weight.end(), 0.0) / double(weight.size());
-    std::vector<uint32_t> small, large;
-    for (size_t i = 0; i < chance_.size(); ++i) {
-      chance_[i] = uint64_t(std::llround(weight[i] / mean * double(one)));
-      other_[i] = uint32_t(i);
-      (chance_[i] < one ? small : large).push_back(uint32_t(i));
-    }
-    while (!small.empty() && !large.empty()) {
-      const uint32_t poor = small.back(), rich = large.back();
-      small.pop_back();
-      other_[poor] = rich;
-      chance_[rich] -= one - chance_[poor];
-      if (chance_[rich] < one) {
-        large.pop_back();
-        small.push_back(rich);
-      }
-    }
-    // Rounding the chances leaves a few parts in 2^40 over, on either list. Those still poor find no rich row; a row of
-    // weight zero must not keep its place, so it hands it to the heaviest.
-    const auto heaviest = uint32_t(std::max_element(weight.begin(), weight.end()) - weight.begin());
-    for (const uint32_t i : small) other_[i] = heaviest;
-  }
-  bool empty() const { return chance_.empty(); }
-  int64_t pick(const Stream& draws, uint64_t n) const {
-    const uint64_t i = draws.below(2 * n, chance_.size());
-    return draws.at(2 * n + 1) >> 24 < chance_[i] ? int64_t(i) : int64_t(other_[i]);
-  }
-
- private:
-  static constexpr uint64_t one = uint64_t{1} << 40;
-  std::vector<uint64_t> chance_;
-  std::vector<uint32_t> other_;
-};
 
 // The m rows that take part: all of them, or those listed because the others have weight zero.
 struct Population {
@@ -119,7 +79,6 @@ class Sampler {
       return;
     }
     bucket_ = bucket_of(kind, m);
-    order_.resize(size_t((m + bucket_ - 1) / bucket_));
     together_ = window_of(kind, bucket_) / bucket_;
     inside_.resize(size_t(std::min(m, bucket_ * together_)));
     if (kind != Sampling::runs) memory_.resize(inside_.size());
@@ -143,15 +102,24 @@ class Sampler {
 
   const Population& population() const { return population_; }
 
+  // fetch: the same rows in an order that memory likes better: buckets as above, ascending inside; not of runs.
   struct Pick {
-    int64_t row;
-    int64_t
-        fetch;  // the same rows in an order that memory likes better: buckets as above, ascending inside; not of runs
+    int64_t row, fetch;
   };
+
+  // Shuffles the buckets of an epoch; copies that are made then have them in common.
+  void begin(uint64_t epoch) {
+    if (has_buckets()) shuffle_buckets(epoch);
+  }
+
+  // Buckets in the order of this epoch; none where draws are independent, or subsets.
+  std::span<const uint32_t> order() const {
+    return order_ ? std::span<const uint32_t>(*order_) : std::span<const uint32_t>();
+  }
 
   // Picks number n, n + 1, ...
   void fill(uint64_t n, std::span<Pick> out) {
-    if (kind_ == Sampling::iid || kind_ == Sampling::subsets) {
+    if (!has_buckets()) {
       for (Pick& pick : out) pick = drawn(n++);
       return;
     }
@@ -169,6 +137,8 @@ class Sampler {
   }
 
  private:
+  bool has_buckets() const { return kind_ != Sampling::iid && kind_ != Sampling::subsets; }
+
   Pick drawn(uint64_t n) {
     if (kind_ == Sampling::iid) {
       const auto m = uint64_t(population_.m);
@@ -211,19 +181,21 @@ class Sampler {
   }
 
   void shuffle_buckets(uint64_t epoch) {
-    std::iota(order_.begin(), order_.end(), 0u);
+    std::vector<uint32_t> order(size_t((population_.m + bucket_ - 1) / bucket_));
+    std::iota(order.begin(), order.end(), 0u);
     const Stream draws = draws_.split(2 * epoch);
-    for (uint64_t i = order_.size(); i > 1; --i) std::swap(order_[i - 1], order_[draws.below(i, i)]);
+    for (uint64_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[draws.below(i, i)]);
     epoch_ = epoch;
     window_ = -1;
-    const auto last = uint32_t(order_.size() - 1);
-    short_place_ = std::find(order_.begin(), order_.end(), last) - order_.begin();
+    const auto last = uint32_t(order.size() - 1);
+    short_place_ = std::find(order.begin(), order.end(), last) - order.begin();
     short_rows_ = population_.m - int64_t(last) * bucket_;
+    order_ = std::make_shared<const std::vector<uint32_t>>(std::move(order));  // copies may have the one before
   }
 
   // The last window may have fewer buckets, and one bucket may be short, wherever it stands.
   int64_t rows_of(int64_t window) const {
-    const int64_t first = window * together_, last = std::min(first + together_, int64_t(order_.size()));
+    const int64_t first = window * together_, last = std::min(first + together_, int64_t(order_->size()));
     const bool has_short = first <= short_place_ && short_place_ < last;
     return (last - first) * bucket_ - (has_short ? bucket_ - short_rows_ : 0);
   }
@@ -239,16 +211,16 @@ class Sampler {
   }
 
   void shuffle_inside(int64_t window) {
-    const auto first = size_t(window * together_), last = std::min(first + size_t(together_), order_.size());
+    const auto first = size_t(window * together_), last = std::min(first + size_t(together_), order_->size());
     auto at = inside_.begin();
     for (size_t place = first; place < last; ++place) {
-      const int64_t start = int64_t(order_[place]) * bucket_;
+      const int64_t start = int64_t((*order_)[place]) * bucket_;
       const auto end = at + (int64_t(place) == short_place_ ? short_rows_ : bucket_);
       std::iota(at, end, start);
       at = end;
     }
     if (!memory_.empty()) std::copy(inside_.begin(), at, memory_.begin());
-    const Stream draws = draws_.split(2 * epoch_ + 1).split(order_[first]);
+    const Stream draws = draws_.split(2 * epoch_ + 1).split((*order_)[first]);
     for (auto i = uint64_t(at - inside_.begin()); i > 1; --i) std::swap(inside_[i - 1], inside_[draws.below(i, i)]);
     window_ = window;
   }
@@ -257,10 +229,10 @@ class Sampler {
   Population population_;
   Stream draws_;
   AliasTable alias_;
-  int64_t bucket_ = 1, together_ = 1;  // rows of a bucket, buckets of a window
-  std::vector<uint32_t> order_;        // buckets in the order of this epoch
-  std::vector<int64_t> inside_;        // rows of the current window in their order
-  std::vector<int64_t> memory_;        // the same, bucket by bucket; none where a window does not fit into a cache
+  int64_t bucket_ = 1, together_ = 1;                   // rows of a bucket, buckets of a window
+  std::shared_ptr<const std::vector<uint32_t>> order_;  // buckets in the order of this epoch
+  std::vector<int64_t> inside_;                         // rows of the current window in their order
+  std::vector<int64_t> memory_;  // the same, bucket by bucket; none where a window does not fit into a cache
   uint64_t epoch_ = UINT64_MAX;
   int64_t window_ = -1, short_place_ = 0, short_rows_ = 0;
 };

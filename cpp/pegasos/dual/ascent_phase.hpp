@@ -95,6 +95,7 @@ class AscentPhase {
   // is clearly below.
   static constexpr double clearly = 0.2;
   static constexpr double near_enough_to_shrink = 0.03;  // see near
+  static constexpr double about = 2;                     // times what is wanted
 
   bool catch_up() { return in_step() || rebuild(); }
 
@@ -115,7 +116,7 @@ class AscentPhase {
     const auto most = int64_t(std::ceil(std::min(m, s_.o.max_epochs * m - double(s_.state.visits))));
     const Stream draws = Stream(s_.o.seed).split(epochs_++);
     const double merged = ascent_.critical_path().merged;
-    ascent_.end_at(ends_early() ? s_.o.tol / trust_ * s_.p.total : -1);
+    ascent_.end_at(ends_early() ? s_.o.tol / trust_ * s_.p.total : -1, may_be_last());
     const bool whole = ascent_.epoch(s_.o.sampling, draws, growing, most, tally, s_.watch);
     s_.state.visits += tally.rows;
     // Merges of two replicas are in the price of a visit, as measured.
@@ -136,25 +137,29 @@ class AscentPhase {
   // pass too many.
   bool ends_early() const { return early_ends_ == 0 && !s_.p.free_bias; }
 
+  // The estimate with which a certificate will probably do.
+  double wanted() const { return std::max(s_.o.tol, s_.p.free_bias ? clearly * std::min(s_.proofs.gap(), 1.0) : 0.0); }
+
+  // Whether the next epoch may bring the estimate there, or about there, if that falls as it did.
+  bool may_be_last() const {
+    return !pace_.estimates().empty() && pace_.estimates().back() * pace_.fall() * trust_ <= about * wanted();
+  }
+
   // An estimate looks back on the middle of its epoch, for smooth losses on its beginning: every row has its gap until
   // its visit. Since then the gap has gone on falling as before (log, arXiv, lam 1e-5 and 1e-6: an epoch less).
   bool certify_if_it_pays() {
-    const std::vector<double>& estimates = pace_.estimates();
-    const size_t n = estimates.size();
-    const double now = estimates[n - 1], fall = n > 1 ? std::min(1.0, now / estimates[n - 2]) : 1.0;
+    const double now = pace_.estimates().back(), fall = pace_.fall();
     const double since = part_ < 1 ? DualAscent<Rows, L>::left_of(part_) : L::smooth ? fall : std::sqrt(fall);
     const double expected = now * since;
-    const bool free_bias = s_.p.free_bias;
-    const double wanted = std::max(s_.o.tol, free_bias ? clearly * std::min(s_.proofs.gap(), 1.0) : 0.0);
-    const bool due = first_look_ || (expected * Trust<L>::least <= wanted && certificate_is_due());
-    if (expected * trust_ > wanted && !due) return true;
+    const bool due = first_look_ || (expected * Trust<L>::least <= wanted() && certificate_is_due());
+    if (expected * trust_ > wanted() && !due) return true;
     first_look_ = false;
     // What a certificate of a joint loss sees fluctuates: one after every short epoch would cost more than they do.
     const History& history = s_.proofs.history();
     if (JointLoss<L> && !history.empty() && s_.state.visits - history.last().steps < s_.p.m() / 2) return true;
     std::vector<double> w = weights();
     if (!certify(w, s_.state.a)) return false;
-    if (free_bias) {
+    if (s_.p.free_bias) {
       s_.bias.recentre(w);
     } else {
       trust_ = Trust<L>::in(s_.proofs.gap() / expected);

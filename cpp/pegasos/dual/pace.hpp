@@ -43,6 +43,11 @@ class Pace {
   void start_anew() { since_ = estimates_.size(); }
 
   const std::vector<double>& estimates() const { return estimates_; }
+  // The last estimate as a part of the one before.
+  double fall() const {
+    const size_t n = estimates_.size();
+    return n > 1 ? std::min(1.0, estimates_[n - 1] / estimates_[n - 2]) : 1.0;
+  }
   size_t epochs() const { return estimates_.size() - since_; }
   double last_epoch() const { return last_; }  // operations
 

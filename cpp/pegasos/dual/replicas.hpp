@@ -45,6 +45,7 @@ class RoundPlan {
     shortest_ = int64_t(std::max({1.0, useful / shorter, std::min(chunk_rows, quick)}));
     longest_ = std::max(shortest_, int64_t(useful));
     few_ = std::max((joint ? few_joint_chunks : few_chunks) * shortest_, few_long_chunks * longest_);
+    late_few_ = joint ? few_ : late_chunks * longest_;
     replicas_ = asked != 1 && m >= few_ ? 2 : 1;
     if (replicas_ == 1) longest_ = std::max<int64_t>(1, int64_t(quick));
   }
@@ -53,8 +54,8 @@ class RoundPlan {
   bool damped() const { return damped_; }
 
   // At place `at` of an epoch of so many rows. While S grows and is small a row moves w a lot, and replicas would all
-  // overshoot.
-  Round at(int64_t at, int64_t end, bool growing) const {
+  // overshoot. last: it may be the last epoch.
+  Round at(int64_t at, int64_t end, bool growing, bool last = false) const {
     const int64_t left = end - at;
     if (damped_) {
       const bool first = growing && at < first_rows;
@@ -62,7 +63,7 @@ class RoundPlan {
       const int64_t rows = first ? first_rows : std::clamp(all / replicas_, shortest_, longest_);
       return {first ? 1 : int(std::min<int64_t>(replicas_, (left + rows - 1) / rows)), std::min(rows, left)};
     }
-    const bool both = replicas_ == 2 && end >= few_;
+    const bool both = replicas_ == 2 && end >= (last ? few_ : late_few_);
     const int64_t longest = both ? std::clamp(end / rounds, shortest_, longest_) : longest_;
     const int64_t rows = growing ? std::clamp(at / (2 * growth), std::min(first_rows, longest), longest) : longest;
     return {both && left > rows && (at > 0 || !growing) ? 2 : 1, std::min(rows, left)};
@@ -79,10 +80,10 @@ class RoundPlan {
   static constexpr double outweighs = 12, shorter = 3, chunk_rows = 4096;
   // An epoch has so many rounds as far as lengths allow.
   static constexpr int64_t rounds = 48;
-  // Fewer rows than so many chunks are left to a single replica: two would overshoot. Below 16, 8, 4 chunks, and never:
-  // 1.08, 1.13, 1.15 and 1.4 times the time of one replica, in one thread (arXiv, lam 1e-6). Visits of joint losses
-  // cost more.
-  static constexpr int64_t few_chunks = 16, few_joint_chunks = 8, few_long_chunks = 8;
+  // Problems of fewer rows than so many chunks are left to a single replica, and so are epochs of fewer that may be the
+  // last: what rows say of the gap that two replicas leave is too little, and a certificate comes too soon. Epochs
+  // before need fewer. Visits of joint losses cost more.
+  static constexpr int64_t few_chunks = 16, few_joint_chunks = 8, few_long_chunks = 8, late_chunks = 4;
 
   // More replicas. So many numbers of rows a round for one of u, which a merge reads and writes, or so many in all
   // where u is short; so many rounds an epoch: with 25 the critical path was 36 in place of 28 million numbers (the
@@ -97,7 +98,7 @@ class RoundPlan {
 
   bool damped_;
   int replicas_ = 1;
-  int64_t shortest_ = 0, longest_ = 0, few_ = 0;  // rows: of a chunk, and for two replicas
+  int64_t shortest_ = 0, longest_ = 0, few_ = 0, late_few_ = 0;  // rows: of a chunk, and for two replicas
 };
 
 // x_j sigma_j of a row, which is what a damped replica adds, and sum_j sigma_j x_j^2.

@@ -66,14 +66,16 @@ class DualAscent {
   bool epoch(Sampling sampling, Stream draws, bool growing, int64_t most, Tally& tally, Watch& watch) {
     choose_due(growing);
     const Population due{due_.empty() ? p_.m() : int64_t(due_.size()), due_.empty() ? p_.listed : std::span(due_), {}};
-    std::vector<Sampler> samplers(tallies_.size(), Sampler(sampling, draws.at(0), due));
+    Sampler sampler(sampling, draws.at(0), due);
+    sampler.begin(0);  // once for all replicas
+    std::vector<Sampler> samplers(tallies_.size(), sampler);
     tally = {};
     double total = growing ? 0 : p_.total;
     bool go_on = true;
     const int64_t end = std::min(due.m, most);
     replicas_.forget();
     for (int64_t at = 0; at < end && go_on;) {
-      const auto [count, rows] = plan_.at(at, end, growing);
+      const auto [count, rows] = plan_.at(at, end, growing, may_be_last_);
       const int64_t next = std::min(at + count * rows, end);
       if (count == 1) {
         visit(samplers[0], at, next, {u_, total, growing}, tallies_[0]);
@@ -98,8 +100,8 @@ class DualAscent {
   // (hinge, arXiv, lam 1e-5 and 1e-6: with a half of it the first proof fails).
   static double left_of(double part) { return L::smooth ? 1 - part / 2 : 1; }
 
-  // S times the gap with which the epochs that follow are content.
-  void end_at(double gap) { enough_ = gap; }
+  // Of the epochs that follow: S times the gap with which they are content, and whether one may be the last.
+  void end_at(double gap, bool may_be_last = false) { enough_ = gap, may_be_last_ = may_be_last; }
 
   int replicas() const { return plan_.replicas(); }
   bool damped() const { return plan_.damped(); }
@@ -278,8 +280,9 @@ class DualAscent {
   std::pmr::vector<uint32_t> due_;  // the rows of this epoch, ascending; empty: all
   uint32_t epoch_ = 0;
   double slack_ = std::numeric_limits<double>::infinity();
-  double enough_ = -1;  // set before every epoch
-  size_t skips_ = 0;    // rows between two whose gap is looked at, a power of two minus one
+  double enough_ = -1;        // set before every epoch
+  bool may_be_last_ = false;  // set before every epoch
+  size_t skips_ = 0;          // rows between two whose gap is looked at, a power of two minus one
   RoundPlan plan_;
   Replicas replicas_;
   std::vector<std::vector<Change>> changes_;  // of a, by each replica

@@ -37,6 +37,21 @@ struct PegasosOptions {
   // Whether early iterates fade from the average of all: in a stream nobody passes the rows again.
   bool fades() const { return one_pass && tail == 1; }
 
+  // Of the step after t of them. Pick numbers run on over calls. In one pass over rows that will not come back every
+  // call has an epoch of its own. Independent draws and subsets know no epochs: however steps are cut into calls, their
+  // draws are the same.
+  uint64_t first_pick(int64_t t, int64_t m) const {
+    const bool own_epoch = one_pass && sampling != Sampling::subsets && sampling != Sampling::iid;
+    return uint64_t(t) * uint64_t(own_epoch ? m : k);
+  }
+
+  // How many times the slope of row i counts: i.i.d. draws follow the weights; the other orders see each row once an
+  // epoch.
+  double share(const auto& problem, int64_t i) const {
+    if (sampling == Sampling::iid || problem.s.empty()) return 1;
+    return problem.s[size_t(i)] * double(problem.m()) / problem.total;
+  }
+
   // The part of step t that a constant feature takes, which moves the scores of all rows at once: all of it in the end.
   // Its own steps are those of rows of length 1 at least, 1/(lam (t + bias_late)), however short the rows are.
   double bias_part(int64_t t) const {

@@ -1,5 +1,5 @@
 // What Pegasos asks about a loss (a first-order oracle): the slopes of a batch, f of an iterate, a certificate. Losses
-// of the core answer row by row, one of the user's own from outside, for many rows at a time.
+// of the core answer row by row, in any thread; one of the user's own from outside, for many rows at a time.
 #pragma once
 
 #include <algorithm>
@@ -23,16 +23,14 @@ class Oracle {
 
  public:
   Oracle(const Problem<Rows>& problem, const L& loss, Team& team, Watch& watch)
-      : p_(problem), loss_(loss), team_(team), watch_(watch), blocks_(blocks_of(loss)), slope_(blocks_) {}
+      : p_(problem), loss_(loss), team_(team), watch_(watch), blocks_(blocks_of(loss)) {}
 
-  // Slopes of these rows take the place of their scores. False: the fit ends here.
-  bool slopes(std::span<const int64_t> rows, std::span<double> scores) {
-    for (size_t j = 0; j < rows.size(); ++j) {
-      double* const score = scores.data() + int64_t(j) * blocks_.width();
-      blocks_.slope(score, label<L>(p_, rows[j]), slope_.data());
-      block_copy(blocks_, slope_.data(), score);
-    }
-    return true;
+  static constexpr bool row_by_row = true;
+
+  // slope <- that of row i with this score, so many times.
+  void slope(int64_t i, const double* score, double times, double* slope) const {
+    blocks_.slope(score, label<L>(p_, i), slope);
+    for (int64_t c = 0; c < blocks_.width(); ++c) slope[c] *= times;
   }
 
   // The same at the b that suits the batch best, which is returned (eq. 24). There slopes can be chosen to sum to zero:
@@ -81,7 +79,6 @@ class Oracle {
   Team& team_;
   Watch& watch_;
   const Blocks blocks_;
-  PerClass<Blocks> slope_;
   std::vector<Scored> scored_;
 };
 
@@ -91,7 +88,10 @@ class Oracle<Rows, OwnLoss> {
   Oracle(const Problem<Rows>& problem, const OwnLoss& loss, Team&, Watch& watch)
       : p_(problem), loss_(loss), watch_(watch) {}
 
-  // Nobody knows how long an answer takes: the clock is asked before every one, so that none is thrown away.
+  static constexpr bool row_by_row = false;
+
+  // Slopes of these rows take the place of their scores. False: the fit ends here. Nobody knows how long an answer
+  // takes: the clock is asked before every one, so that none is thrown away.
   bool slopes(std::span<const int64_t> rows, std::span<double> scores) {
     if (!watch_.look()) return false;
     labels_.clear();

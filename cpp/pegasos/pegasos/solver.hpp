@@ -45,6 +45,7 @@ class PegasosSolver {
         blocks_(blocks_of(loss)),
         batch_(size_t(options.k)),
         slopes_(size_t(options.k * width())),
+        scores_(Oracle<Rows, L>::row_by_row && !options.batch_bias ? slopes_.size() : 0),
         b_(size_t(width()), state.b),
         batch_pass_(pass_over_some(problem, options.k, double(width()))),
         batch_sums_(problem, options.k, double(width())) {
@@ -74,14 +75,9 @@ class PegasosSolver {
   }
 
  private:
-  // Pick numbers run on over calls. In one pass over rows that will not come back every call has an epoch of its own.
-  // Independent draws and subsets know no epochs: however steps are cut into calls, their draws are the same.
-  uint64_t first_pick() const {
-    const bool own_epoch = o_.one_pass && o_.sampling != Sampling::subsets && o_.sampling != Sampling::iid;
-    return uint64_t(state_.t) * uint64_t(own_epoch ? p_.m() : o_.k);
+  Picks picks() const {
+    return {Sampler(o_.sampling, o_.seed, {p_.m(), p_.listed, p_.s}, o_.k), o_.first_pick(state_.t, p_.m())};
   }
-
-  Picks picks() const { return {Sampler(o_.sampling, o_.seed, {p_.m(), p_.listed, p_.s}, o_.k), first_pick()}; }
 
   int64_t width() const { return blocks_.width(); }
 
@@ -130,7 +126,8 @@ class PegasosSolver {
     return true;
   }
 
-  // The scores of the whole batch with w_t, before anything moves. Large batches are shared by the team.
+  // The scores of the whole batch with w_t, before anything moves, and the slopes where a row's own score says them.
+  // Large batches are shared by the team.
   bool look_at_batch(const auto& rows, int64_t k) {
     const auto draw = [&](int64_t j) {
       const int64_t i = batch_[size_t(j)] = picks_.next();
@@ -138,11 +135,15 @@ class PegasosSolver {
       p_.y.prefetch(i);  // it is needed only after the scores: in a random order that would be a wait
       if (!o_.certify) check_drawn(rows, i);
     };
+    const bool at_once = !scores_.empty();
     const auto look = [&](int64_t j) {
-      const auto row = rows[batch_[size_t(j)]];
-      double* const score = slopes_.data() + j * width();
+      const int64_t i = batch_[size_t(j)];
+      const auto row = rows[i];
+      double *const slope = slopes_.data() + j * width(), *const score = at_once ? scores_.data() + j * width() : slope;
       block_dot(blocks_, row, state_.v.data(), score);
       for (int64_t c = 0; c < width(); ++c) score[c] = w_.c() * score[c] + (o_.batch_bias ? 0 : b_[size_t(c)]);
+      if constexpr (Oracle<Rows, L>::row_by_row)
+        if (at_once) oracle_.slope(i, score, o_.share(p_, i), slope);
       return row.size() * width();
     };
     const bool together = batch_pass_.parts > 1 && k == o_.k;
@@ -153,19 +154,16 @@ class PegasosSolver {
     return !together || over_each(batch_pass_, team_, watch_, look);
   }
 
-  // Slopes in the place of scores. i.i.d. draws follow the weights; the other orders see each row once an epoch and
-  // weigh its slope.
+  // Slopes in the place of scores, where they are not yet.
   bool ask_for_slopes(int64_t k) {
-    const bool weighs = o_.sampling != Sampling::iid && !p_.s.empty();
-    const auto share = [&](int64_t i) { return weighs ? p_.s[size_t(i)] * double(p_.m()) / p_.total : 1.0; };
     const std::span<const int64_t> rows(batch_.data(), size_t(k));
     const std::span<double> numbers(slopes_.data(), size_t(k * width()));
     if (o_.batch_bias) {
-      b_[0] = oracle_.balanced_slopes(rows, numbers, share);
-      return true;
+      b_[0] = oracle_.balanced_slopes(rows, numbers, [this](int64_t i) { return o_.share(p_, i); });
+    } else if constexpr (!Oracle<Rows, L>::row_by_row) {
+      if (!oracle_.slopes(rows, numbers)) return false;
+      for (size_t j = 0; j < rows.size(); ++j) numbers[j] *= o_.share(p_, rows[j]);
     }
-    if (!oracle_.slopes(rows, numbers)) return false;
-    for (int64_t j = 0; weighs && j < k * width(); ++j) numbers[size_t(j)] *= share(rows[size_t(j / width())]);
     return true;
   }
 
@@ -284,7 +282,8 @@ class PegasosSolver {
   Picks picks_;
   const Blocks blocks_;
   std::vector<int64_t> batch_;  // the rows of a step
-  std::vector<double> slopes_;  // theirs, one for each class; before they are known, their scores
+  std::vector<double> slopes_;  // theirs, one for each class; where they are asked for together, first their scores
+  std::vector<double> scores_;  // else their scores
   std::vector<double> b_;       // free bias, one number or one a class; where it is none, zero
   const Pass batch_pass_;
   BatchSums batch_sums_;
