@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from dual import METHODS, Dual
+from dual_methods import METHODS, Dual
 from problems import HINGE, csr, make_problem, some_weights
 from reference import exact_optimum, sdca_reference
 

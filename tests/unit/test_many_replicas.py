@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from dual import METHODS, Dual
+from dual_methods import METHODS, Dual
 from helpers import model, same_model, three_classes
 from problems import csr, make_problem
 
