@@ -149,3 +149,18 @@ def test_sparse_weights_score_on_all_threads(kind: Any, y: Any, few: int, monkey
     parts = together(monkeypatch, sparse_weights, 3)
     np.testing.assert_allclose(model.set_params(n_jobs=3).decision_function(rows), dense, rtol=1e-5, atol=1e-5)
     assert parts[0] > 3
+
+
+def test_what_a_subclass_has_kept_of_its_scores_stays() -> None:
+    class Keeps(PegasosClassifier):
+        def decision_function(self, X):
+            if not hasattr(self, "kept_"):
+                self.kept_ = super().decision_function(X)
+            return self.kept_
+
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    model = Keeps(loss="log", lam=0.01).fit(X, X.argmax(axis=1))
+    scores = model.decision_function(X).copy()
+    first = model.predict_proba(X)
+    assert np.array_equal(model.decision_function(X), scores)
+    assert np.array_equal(model.predict_proba(X), first)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+import warnings
 from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
@@ -11,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from helpers import binary, three_classes
+from sklearn.exceptions import ConvergenceWarning
 
 from pegasos import Auto, PegasosClassifier, PegasosClassifierCV, PegasosRegressor, datasets
 from pegasos.select.folds import folds_of
@@ -176,3 +179,21 @@ def test_groups_of_several_classes_are_solved_at_a_time(monkeypatch: Any) -> Non
     assert len(met) >= 2
     for name in ("scores_", "gaps_", "objectives_"):
         assert np.array_equal(getattr(alone, name), getattr(several, name)), name
+
+
+def test_threads_do_not_lose_each_others_groups() -> None:
+    """Many groups at a time, and threads that change all the time."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(1200, 10)), rng.integers(0, 30, 1200)
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            models = [
+                PegasosClassifierCV(random_state=0, n_jobs=8, lams=6, cv=3, tol=1e-2).fit(X, y).coef_.tobytes()
+                for _ in range(15)
+            ]
+    finally:
+        sys.setswitchinterval(interval)
+    assert len(set(models)) == 1

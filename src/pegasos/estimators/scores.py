@@ -29,11 +29,14 @@ def in_parts(shape: tuple[int, ...], n_jobs: int | None, work: Callable[[slice],
     each_piece(n_rows, each, threads, lambda rows, _: work(rows), lambda: None)
 
 
-def place_of_answers(scores: Floats) -> Floats:
-    """An array for a number a row and class: that of the scores themselves, if they are as many and may be lost."""
+def place_of_answers(model: Any, scores: Floats) -> Floats:
+    """An array for a number a row and class: that of its scores, if they are as many and may be lost. What a user's
+    subclass has returned it may have kept.
+    """
     if scores.ndim == 1:
         return np.empty((len(scores), 2))
-    return scores if scores.flags.writeable else np.empty_like(scores)
+    ours = type(model).decision_function.__module__.startswith("pegasos.")
+    return scores if ours and scores.flags.writeable else np.empty_like(scores)
 
 
 def no_probabilities(estimator: Any) -> str:
@@ -141,7 +144,7 @@ class Answers(ClassifierMixin):  # type: ignore[misc]  # scikit-learn has no typ
     def _from_logs(self, X: Any, scaled: Callable[[Floats, Floats], None]) -> Floats:
         """What `scaled` makes of `_relative_logs`, a part at a time."""
         scores = self.decision_function(X)
-        out = place_of_answers(scores)
+        out = place_of_answers(self, scores)
         in_parts(out.shape, self.n_jobs, lambda rows: scaled(self._relative_logs(scores[rows]), out[rows]))
         return out
 

@@ -192,7 +192,7 @@ class Probabilities(ClassifierMixin):  # type: ignore[misc]  # scikit-learn has 
             found: Floats = super().predict_proba(X)
             return found
         scores = self.decision_function(X)
-        out = place_of_answers(scores)
+        out = place_of_answers(self, scores)
 
         def fill(rows: slice) -> None:
             out[rows] = self._calibrated_of(scores[rows])

@@ -98,7 +98,7 @@ def solve_alone(jobs: Sequence[Job], solver: Solver, run: Run, seed: int) -> lis
     return solve_many(own, _Shortening(solver), run, seed)
 
 
-@dataclass
+@dataclass(eq=False)
 class _Group:
     """Of jobs that were solved together: their places, and what the next fits go on with."""
 
@@ -118,7 +118,7 @@ class SideBySide:
 
     def __init__(self, solver: Solver) -> None:
         self._solver = solver
-        self._groups: list[_Group] = []
+        self._groups: dict[int, _Group] = {}  # by first place: threads have keys of their own
         self._trust: dict[int, float] = {}  # by first place: exact gap over the one expected, the last time
         self._norms = np.empty(0, np.float32)
 
@@ -126,7 +126,7 @@ class SideBySide:
         """jobs: with their places."""
         together = _groups_of(jobs)
         known = [[jobs[i][0] for i in numbers] for numbers in together]
-        self._groups = [group for group in self._groups if group.places in known]
+        self._groups = {first: group for first, group in self._groups.items() if group.places in known}
         found = self._all_together([[jobs[i] for i in numbers] for numbers in together], run, seed)
         order = np.argsort([i for numbers in together for i in numbers])
         fits = [fit for group in found for fit in group]
@@ -215,21 +215,19 @@ class SideBySide:
     def _group_of(self, jobs: Sequence[tuple[int, Job]], n_rows: int, dim: int) -> _Group:
         """What these jobs begin with: what the same jobs have left, if they go on from there."""
         places = [place for place, _ in jobs]
-        before = next((group for group in self._groups if group.places[0] == places[0]), None)
-        if before is not None:
-            self._groups.remove(before)
-            if before.places == places and all(
-                job.start.dual is dual for (_, job), dual in zip(jobs, before.duals, strict=True)
-            ):
-                self._groups.append(before)
+        before = self._groups.get(places[0])
+        reused = before is not None and before.places == places
+        if before is not None and reused:
+            begun = zip(jobs, before.duals, strict=True)
+            if all(job.start.dual is dual for (_, job), dual in begun):
                 return before
+        self._groups.pop(places[0], None)
         duals = [_short(job.start.dual, n_rows) for _, job in jobs]
         drift = np.array([0.0 if job.start.dual is None else np.inf for _, job in jobs])
         # Where the same jobs begin anew, nobody needs what their rows scored.
-        reused = before is not None and before.places == places
         scores = before.scores if before is not None and reused else np.empty((n_rows, len(jobs)))
         group = _Group(places, duals, np.zeros(n_rows, np.uint8), np.zeros((dim, len(jobs))), drift, scores)
-        self._groups.append(group)
+        self._groups[places[0]] = group
         return group
 
 
