@@ -10,6 +10,7 @@ import numpy as np
 import origin
 import pytest
 import run
+from origin import library
 
 
 def test_a_part_is_done_once_with_resume_and_again_without(tmp_path):
@@ -134,4 +135,4 @@ def test_what_a_result_was_made_of(monkeypatch, tmp_path):
     for name in ("usps_train.svm.xz", "usps_test.svm.xz"):
         (tmp_path / name).touch()
     assert origin.data() == ["usps", "RCV1"]
-    assert len(origin.library()) == 16
+    assert len(library()) == 16
