@@ -215,17 +215,18 @@ class SideBySide:
     def _group_of(self, jobs: Sequence[tuple[int, Job]], n_rows: int, dim: int) -> _Group:
         """What these jobs begin with: what the same jobs have left, if they go on from there."""
         places = [place for place, _ in jobs]
-        before = self._groups.get(places[0])
-        reused = before is not None and before.places == places
-        if before is not None and reused:
-            begun = zip(jobs, before.duals, strict=True)
-            if all(job.start.dual is dual for (_, job), dual in begun):
-                return before
-        self._groups.pop(places[0], None)
+        before = self._groups.pop(places[0], None)
+        if before is not None and before.places != places:
+            before = None  # its memory is free before others take some
+        if before is not None and all(
+            job.start.dual is dual for (_, job), dual in zip(jobs, before.duals, strict=True)
+        ):
+            self._groups[places[0]] = before
+            return before
         duals = [_short(job.start.dual, n_rows) for _, job in jobs]
         drift = np.array([0.0 if job.start.dual is None else np.inf for _, job in jobs])
         # Where the same jobs begin anew, nobody needs what their rows scored.
-        scores = before.scores if before is not None and reused else np.empty((n_rows, len(jobs)))
+        scores = np.empty((n_rows, len(jobs))) if before is None else before.scores
         group = _Group(places, duals, np.zeros(n_rows, np.uint8), np.zeros((dim, len(jobs))), drift, scores)
         self._groups[places[0]] = group
         return group
